@@ -12,7 +12,7 @@ by rules, and 3.7 is not 3, so figures may be lower than theirs.
 from model_accuracy_eval.benchmarks import prompt_parts
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import DataFile, DataRow, Grouping, HubSplit, Prompt, Step, TaskSpec
-from model_accuracy_eval.scoring.answers.stated_values import as_number
+from model_accuracy_eval.scoring.answers.stated_numbers import as_number
 
 
 def picture_mathematics(rows: list[DataRow]) -> list[DataRow]:

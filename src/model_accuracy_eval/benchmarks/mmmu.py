@@ -16,7 +16,7 @@ from model_accuracy_eval.benchmarks import prompt_parts
 from model_accuracy_eval.benchmarks.prompt_parts import answers, as_python
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import DataFile, DataRow, Grouping, HubSplit, Prompt, Step, TaskSpec
-from model_accuracy_eval.scoring.answers.stated_values import as_number
+from model_accuracy_eval.scoring.answers.stated_numbers import as_number
 
 _PICTURES = ", ".join(f"image_{number}" for number in range(1, 8))
 _OPTIONS = f"{prompt_parts.lettered('choices')}\n\n{prompt_parts.ONLY_THE_LETTER}"

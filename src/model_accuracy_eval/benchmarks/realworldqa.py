@@ -11,7 +11,7 @@ import re
 
 from model_accuracy_eval.benchmarks import prompt_parts
 from model_accuracy_eval.records import DataFile, DataRow, HubSplit, Prompt, Step, TaskSpec
-from model_accuracy_eval.scoring.answers.stated_values import as_number
+from model_accuracy_eval.scoring.answers.stated_numbers import as_number
 
 
 def photo_questions(rows: list[DataRow]) -> list[DataRow]:

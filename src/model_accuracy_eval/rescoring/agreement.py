@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from model_accuracy_eval.records import Problem, Record, TaskSpec
 from model_accuracy_eval.rescoring.saved_replies import SavedProblem, plain
-from model_accuracy_eval.scoring.answers.stated_values import as_number
+from model_accuracy_eval.scoring.answers.stated_numbers import as_number
 from model_accuracy_eval.scoring.metrics.metric_table import metric, metric_uses
 from model_accuracy_eval.tasks.prompts import after
 

@@ -10,7 +10,7 @@ from typing import Any
 from model_accuracy_eval.records import Problem
 from model_accuracy_eval.scoring.answers.letters import another_letter, choice_letter
 from model_accuracy_eval.scoring.answers.reader import what_is_said
-from model_accuracy_eval.scoring.answers.stated_values import words_at_end
+from model_accuracy_eval.scoring.answers.stated_texts import words_at_end
 
 # BIG-Bench Hard.
 

@@ -129,7 +129,8 @@ def _claims(reply: SaidText) -> list[ClaimedAnswer]:
         claims += _hashes(text)
     if "\nA:" in text and "\nB:" not in text:
         place = text.rindex("\nA:")
-        claims.append(ClaimedAnswer(MARKED, place + 1, place + 3, _line_end(text, place + 3)))
+        is_reasoning = text[place + 3 : place + 9].strip().startswith("Let")
+        claims += [ClaimedAnswer(MARKED, place + 1, place + 3, _line_end(text, place + 3))] * (not is_reasoning)
     claims += _announced(reply, markers.NOUNS)
     return sorted(claims, key=_place)[-_MOST:]
 
@@ -170,6 +171,10 @@ def _line_end(text: str, start: int) -> int:
 
 
 _BEFORE_VALUE = frozenset(" \t\r\n$*[\\:：`")
+
+
+def is_hash(reply: SaidText, claim: ClaimedAnswer) -> bool:
+    return reply.text.startswith("####", claim.place)
 
 
 def _value_end(text: str, start: int) -> int:

@@ -16,17 +16,12 @@ from typing import Any
 
 from model_accuracy_eval.errors import BadValue, UnknownName
 from model_accuracy_eval.records import Problem, Step
+from model_accuracy_eval.scoring.answers.answer_kinds import KINDS
 from model_accuracy_eval.scoring.answers.cleaning import cleaned
 from model_accuracy_eval.scoring.answers.letters import choice_letter, choice_letters, yes_or_no
 from model_accuracy_eval.scoring.answers.published_readings import VIEWS
-from model_accuracy_eval.scoring.answers.stated_values import (
-    KINDS,
-    last_number,
-    maths_answer,
-    number_answer,
-    short_answer,
-    unanswerable,
-)
+from model_accuracy_eval.scoring.answers.stated_numbers import last_number, number_answer
+from model_accuracy_eval.scoring.answers.stated_texts import maths_answer, short_answer, unanswerable
 from model_accuracy_eval.scoring.answers.ultraeval_answers import POSTPROCESS
 from model_accuracy_eval.scoring.code.benchmark_suites import CODE_EXTRACTORS
 from model_accuracy_eval.scoring.metrics import user_functions

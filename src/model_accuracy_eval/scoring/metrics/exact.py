@@ -9,7 +9,8 @@ from typing import Any
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import JSONObject, Problem
 from model_accuracy_eval.scoring import maths
-from model_accuracy_eval.scoring.answers.stated_values import KINDS, as_number
+from model_accuracy_eval.scoring.answers.answer_kinds import KINDS
+from model_accuracy_eval.scoring.answers.stated_numbers import as_number
 from model_accuracy_eval.scoring.answers.tools import FunctionCall, NoCalls, function_calls, native_name
 from model_accuracy_eval.scoring.figures.groups import GroupedValue
 from model_accuracy_eval.scoring.metrics.metric_type import Metric

@@ -9,7 +9,8 @@ from msgspec.structs import replace
 from model_accuracy_eval.errors import BadData, UnknownName
 from model_accuracy_eval.records import DataRow
 from model_accuracy_eval.records.problem import media_in
-from model_accuracy_eval.scoring.answers.stated_values import answer_kind, as_number
+from model_accuracy_eval.scoring.answers.answer_kinds import answer_kind
+from model_accuracy_eval.scoring.answers.stated_numbers import as_number
 from model_accuracy_eval.tasks.importers import own_cells
 from model_accuracy_eval.tasks.importers.own_cells import (
     AnswerIs,

@@ -27,7 +27,7 @@ from model_accuracy_eval.records import (
     TableFile,
     TaskSpec,
 )
-from model_accuracy_eval.scoring.answers.stated_values import KINDS, is_number
+from model_accuracy_eval.scoring.answers.answer_kinds import KINDS, is_number
 from model_accuracy_eval.scoring.figures.judging import judge
 from model_accuracy_eval.system import table_files
 from model_accuracy_eval.tasks import row_formats

@@ -3,7 +3,7 @@
 import pytest
 
 from model_accuracy_eval.records import Message, Problem
-from model_accuracy_eval.scoring.answers.stated_values import as_number
+from model_accuracy_eval.scoring.answers.stated_numbers import as_number
 from model_accuracy_eval.scoring.filters.filters import EXTRACTORS
 
 PROBLEM = Problem(id=0, messages=(), references=("x",), choices=("Berlin", "Paris", "Rome", "Madrid"))

@@ -9,7 +9,8 @@ from msgspec import structs
 
 from model_accuracy_eval.benchmarks.gsm8k import ZERO_SHOT
 from model_accuracy_eval.records import Message, Pipeline, Problem, Step
-from model_accuracy_eval.scoring.answers.stated_values import as_number, last_number, maths_answer, number_answer
+from model_accuracy_eval.scoring.answers.stated_numbers import as_number, last_number, number_answer
+from model_accuracy_eval.scoring.answers.stated_texts import maths_answer
 from model_accuracy_eval.scoring.code.benchmark_suites import CODE_EXTRACTORS
 from model_accuracy_eval.scoring.filters import filters
 from model_accuracy_eval.scoring.filters.filters import EXTRACTORS, regex, stripped

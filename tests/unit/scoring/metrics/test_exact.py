@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from model_accuracy_eval.errors import UnknownName
 from model_accuracy_eval.records import Problem
-from model_accuracy_eval.scoring.answers.stated_values import as_number
+from model_accuracy_eval.scoring.answers.stated_numbers import as_number
 from model_accuracy_eval.scoring.metrics.exact import exact, number
 from model_accuracy_eval.scoring.metrics.exams import bbeh_match
 from model_accuracy_eval.scoring.metrics.metric_table import METRICS, PARTS, metric

@@ -1,13 +1,10 @@
-"""Numbers, formulas and texts as replies state them; and what kind of answers a dataset has."""
+"""Numbers as replies state them, in the notations of their languages."""
 
 import re
-from collections.abc import Sequence
 from decimal import Context, Decimal, InvalidOperation
 from fractions import Fraction
-from functools import partial
-from typing import NamedTuple
 
-from model_accuracy_eval.records import MetricUse, Problem, Step
+from model_accuracy_eval.records import Problem
 from model_accuracy_eval.scoring import maths
 from model_accuracy_eval.scoring.answers import markers
 from model_accuracy_eval.scoring.answers.reader import (
@@ -18,6 +15,7 @@ from model_accuracy_eval.scoring.answers.reader import (
     SaidText,
     Value,
     Wanted,
+    is_hash,
     read,
 )
 
@@ -119,7 +117,7 @@ def _number_at(reply: SaidText, claim: ClaimedAnswer) -> Value | None:
     place = max(claim.start, claim.start + number.end() + len(span) - len(plain))
     if _OR.match(rest) or _is_first_of_lines(reply, claim, rest):
         return Value(None, claim.start, place)
-    is_loose = claim.strength == STATED or _is_hash(reply, claim)
+    is_loose = claim.strength == STATED or is_hash(reply, claim)
     results = [*_RESULT.finditer(plain, number.end(), number.end() + len(rest))] if "=" in rest else []
     if results and _OPERATOR.search(plain, number.end() - 1, results[-1].start()):
         return Value("".join(results[-1].groups("")), claim.start, max(place, claim.start + results[-1].end()))
@@ -142,7 +140,7 @@ _COMMA_DIGIT = re.compile(r",\d")
 
 def _number_behind(reply: SaidText, claim: ClaimedAnswer, plain: str) -> Value | None:
     """The number of a claim that begins with something else."""
-    if _is_hash(reply, claim) or claim.strength == RESTATED:
+    if is_hash(reply, claim) or claim.strength == RESTATED:
         return None
     if markers.REFUSED.search(plain.lower()):
         return Value(None, claim.start, claim.end)
@@ -153,10 +151,6 @@ def _number_behind(reply: SaidText, claim: ClaimedAnswer, plain: str) -> Value |
         return None
     place = max(claim.start, reply.text.find(number[0], claim.start, claim.end))
     return Value(_written(number, plain), place, place + len(number[0]))
-
-
-def _is_hash(reply: SaidText, claim: ClaimedAnswer) -> bool:
-    return reply.text.startswith("####", claim.place)
 
 
 def _is_last_word(reply: SaidText, claim: ClaimedAnswer) -> bool:
@@ -257,13 +251,13 @@ def _last_number(reply: SaidText) -> str | None:
     """The number of the last line that has one: in bold, or of its last sentence; none of a reply that says that it has
     no answer, or was cut off in a formula."""
     text = reply.text.rstrip()
-    lines = _FAREWELL.sub("", text[-_ENDING:]).rstrip().split("\n")
+    lines = _FAREWELL.sub("", text[-ENDING:]).rstrip().split("\n")
     numbered = [line for line in lines if any(map(str.isdecimal, line))]
     if not numbered:
         return last_number(text, reply.problem)
     line, last = numbered[-1], lines[-1].lower()
     is_open = last != line.lower() and _OPEN.search(last)
-    if is_open or markers.REFUSED.search(f"{line.lower()} {last}") or _is_cut_in_formula(text):
+    if is_open or markers.REFUSED.search(f"{line.lower()} {last}") or is_cut_in_formula(text):
         return None
     found = _number_of_sentence(_plain_numbers(_UNIT_POWER.sub("", line)), is_announced=False)
     return "".join(found.groups("")) if found else last_number(text, reply.problem)
@@ -271,15 +265,21 @@ def _last_number(reply: SaidText) -> str | None:
 
 _FAREWELL = re.compile(r"(?:\n|(?<=[.!] ))(?:I hope|Let me know|If you have|Note that|Note:)[^\n]{0,200}\Z")
 _OPEN = re.compile(r"\banswer\b(?!s)")
-_ENDING = 600
+ENDING = 600
 _BOLD = re.compile(r"\*\*([^*\n]{1,80})\*\*")
 _UNIT_POWER = re.compile(r"\\(?:mathrm|text|textrm)\{[^{}]*\}(?:\^\{?-?\d\}?)?")
 
 
-def _is_cut_in_formula(text: str) -> bool:
+def is_cut_in_formula(text: str) -> bool:
     """Whether a reply ends inside a formula, as where its tokens ran out."""
-    tail = text[-_ENDING:].rpartition("\n\n")[2]
+    tail = text[-ENDING:].rpartition("\n\n")[2]
     return "\\" in tail and tail.count("{") > tail.count("}")
+
+
+def first_number(text: str) -> str | None:
+    """The number with which the text begins."""
+    number = _NUMBER.match(text)
+    return "".join(number.groups("")) if number else None
 
 
 def last_number(text: str, problem: Problem) -> str | None:
@@ -311,171 +311,6 @@ def number_answer(text: str, problem: Problem) -> str | None:
     return read(text, problem, _A_NUMBER)
 
 
-# A formula.
-
-
-_SENTENCE = re.compile(r"(?:\.(?=\s|$)|。|\n).*", re.DOTALL)
-_FORMULA = re.compile(r"(?<!\\)\$\$?([^$]{1,500}?)(?<!\\)\$\$?|\\\((.{1,500}?)\\\)|\\\[(.{1,500}?)\\\]", re.DOTALL)
-
-
-def _formula_at(reply: SaidText, claim: ClaimedAnswer) -> Value | None:
-    text = reply.text
-    if claim.strength == BOXED:
-        inside = text[claim.start : claim.end].strip()
-        if "box" in text[max(0, claim.place - _NEAR) : claim.place]:
-            inside = ", ".join(maths.last_boxes(text[max(0, claim.place - _ENDING) : claim.end + 1])).strip()
-        return Value(inside, claim.start, claim.end) if inside else None
-    if _is_hash(reply, claim) and text[claim.end :].strip():
-        return None  # a heading
-    said = (
-        _SENTENCE.sub("", text[claim.start : claim.end].lstrip("} \n*_"))
-        .strip(" *_\"'`")
-        .replace("(without quotes)", "")
-    )
-    if markers.REFUSED.search(said.lower()):
-        return Value(None, claim.start, claim.end)
-    formula = None if _LABEL.fullmatch(said) else _formula_in(_REMARK.sub("", said))
-    end = text.find(formula, claim.start) + len(formula) if formula else claim.end
-    return Value(formula, claim.start, end) if formula else None
-
-
-_LABEL = re.compile(r"\W*(?i:(?:final )?answer)\W*")
-_REMARK = re.compile(r"\s*\((?=[A-Za-z]{2})[^()$\\=]*\)\W*\Z")
-"""Words in brackets at the end, such as (cubic units)."""
-
-
-def _formulas(text: str) -> list[str]:
-    if "$" not in text and "\\(" not in text and "\\[" not in text:
-        return []
-    return [formula.strip() for found in _FORMULA.findall(text) for formula in found if formula.strip()]
-
-
-def _formula_in(sentence: str) -> str | None:
-    """The sentence, if all of it is mathematics; else the first formula in it, or all of it where there is none."""
-    formulas = _formulas(sentence)
-    if sentence.startswith("-$") and formulas:
-        return f"-{formulas[0]}"
-    if len(formulas) == 1 and len(formulas[0]) + 4 >= len(sentence):
-        return formulas[0]
-    if formulas and not maths.is_readable(sentence):
-        return (_formulas(_IS.split(sentence)[-1]) or formulas)[0]
-    if not any(map(str.isalnum, sentence)):
-        return None
-    if not formulas and any(map(str.isdecimal, sentence)) and (said := _IS.split(sentence)[-1]) != sentence:
-        said = said.strip(" *_.")
-        first = _NUMBER.match(said)
-        return said if maths.is_readable(said) else "".join(first.groups("")) if first else sentence
-    return sentence
-
-
-_IS = re.compile(r"\b(?:is|are|equals|be)\b(?:\s(?:approximately|about|exactly))?")
-
-
-def _last_formula(reply: SaidText) -> str | None:
-    """That of the last sentence, else the last of all; all of a reply that is nothing but mathematics, or a line
-    without numbers; else the last number."""
-    text = reply.text.strip()
-    if _is_cut(text):
-        return None
-    *_, line = text.rpartition("\n")
-    concluding = _IS.split(line)
-    if len(concluding) > 1 and any(map(str.isdecimal, concluding[-1])) and "=" not in concluding[-1]:
-        said = concluding[-1].strip(" *_.:")
-        found = _formulas(said)
-        if found or maths.is_readable(said):
-            return found[0] if found else said
-    if formulas := _formulas(text):
-        return formulas[-1]
-    is_answer = "\n" not in text and (maths.is_readable(text) or not any(map(str.isdecimal, text)))
-    return text if is_answer else last_number(text, reply.problem)
-
-
-_LONG = 400
-
-
-def _is_cut(text: str) -> bool:
-    """Whether a long reply ends inside a formula or a sentence, as where its tokens ran out."""
-    line = text.rpartition("\n")[2]
-    words = len(line.split()) > _FEW and (line[-1:].isalpha() or line.endswith(","))
-    return len(text) > _LONG and (
-        words or line.replace("\\$", "").replace("$$", "").count("$") % 2 == 1 or _is_cut_in_formula(text)
-    )
-
-
-_FEW = 3
-
-
-_A_FORMULA = Wanted(_formula_at, last=_last_formula, joins=True)
-
-
-def maths_answer(text: str, problem: Problem) -> str | None:
-    r"""The formula that the reply states as its answer, such as the content of \boxed{…} and of those joined to it;
-    else the last formula between dollars, else the last number, else all of a single line."""
-    return read(text, problem, _A_FORMULA)
-
-
-# A text.
-
-
-_EMPHASIS = ' \t*_`"“”'
-_WRAPPED = re.compile(r"\\(?:text|textbf|mathrm|mbox)\{([^{}]*)\}")
-_NONE = re.compile(r"(?i:\bunanswerable\b|\bno answer\b)")
-
-
-def _text_at(reply: SaidText, claim: ClaimedAnswer, *, lines: bool = False) -> Value:
-    said = reply.text[claim.start : claim.end]
-    if lines and reply.text[claim.end : claim.end + 1] in {"", "\n"}:
-        said = reply.text[claim.start :]
-    if claim.strength == BOXED:
-        said = _WRAPPED.sub(r"\1", said)
-    if _LABEL.fullmatch(said):
-        return Value("", claim.start, claim.end) if said.strip(" \n*:") else Value(None, claim.start, claim.end)
-    bold = _BOLD_END.search(said)
-    return Value(_words(bold[1] if bold else said, lines=lines), claim.start, claim.end)
-
-
-_BOLD_END = re.compile(r"\b(?:is|are|was)\s+\*\*([^*\n]{1,80})\*\*\.?\s*\Z")
-
-
-def _words(text: str, *, lines: bool) -> str | None:
-    said = (line.strip(_EMPHASIS).removeprefix("- ") for line in text.strip(" \n:：").split("\n"))
-    kept = [line for line in said if line]
-    answers = [line.removesuffix(".").rstrip(_EMPHASIS) for line in kept]
-    return "\n".join(answers if lines else answers[:1]) or None
-
-
-def short_answer(text: str, problem: Problem, *, lines: bool = False, whole: bool = False) -> str | None:
-    """The words that the reply states as its answer, else the reply; of several lines the first, unless all `lines` are
-    answers. A final period and marks of emphasis do not belong to it; a reply that states nothing may stay `whole`."""
-
-    def last(reply: SaidText) -> str | None:
-        first, _, others = reply.text.strip().partition("\n")
-        is_reasoning = bool(others) and len(first) > _LONGEST_LINE and not lines
-        return reply.text.strip() if whole else None if is_reasoning else _words(reply.text, lines=lines)
-
-    return read(text, problem, Wanted(partial(_text_at, lines=lines), last=last, joins=True))
-
-
-_LONGEST_LINE = 100
-"""Of several lines the first is no answer if it is longer."""
-
-
-def words_at_end(text: str, problem: Problem) -> str | None:
-    """The same, but of several lines without a statement the last one, if it is short: what stands before it is
-    reasoning."""
-
-    def last(reply: SaidText) -> str | None:
-        lines = [line for line in reply.text.replace("```", "").split("\n") if line.strip()]
-        return _words(lines[-1], lines=False) if len(lines) == 1 or len(lines[-1]) < _LONGEST_ALONE else None
-
-    return read(text, problem, Wanted(_text_at, last=last, joins=True))
-
-
-def unanswerable(text: str, problem: Problem) -> str | None:
-    """`unanswerable` for a reply that says so, every other reply unchanged."""
-    return "unanswerable" if _NONE.search(text) else text
-
-
 # Texts that are numbers.
 
 
@@ -495,49 +330,3 @@ def as_number(text: str) -> Decimal | None:
     except InvalidOperation:
         return None
     return value if value.is_finite() else None
-
-
-# How replies are read and judged where nobody has said so: the right answers themselves decide.
-
-
-class AnswerKind(NamedTuple):
-    name: str
-    reading: str
-    """What of a reply counts."""
-    filter: Step
-    metric: MetricUse
-
-
-_EXACT = MetricUse(name="exact", label="accuracy")
-_TEXT = MetricUse(name="exact", label="accuracy", args={"ignore_case": True, "ignore_blanks": True})
-_NUMBERS = AnswerKind("number", "the number", Step(name="number_answer"), MetricUse(name="number", label="accuracy"))
-_FORMULAS = AnswerKind(
-    "formula", "the formula", Step(name="maths_answer"), MetricUse(name="math_equal", label="accuracy")
-)
-_TEXTS = AnswerKind("text", "the text", Step(name="short_answer", args={"whole": True}), _TEXT)
-LETTERS = AnswerKind("letter", "the letter", Step(name="choice_letter"), _EXACT)
-KINDS = {kind.name: kind for kind in (_NUMBERS, _FORMULAS, _TEXTS, LETTERS)}
-
-_LATEX = re.compile(r"\\[A-Za-z]|\w\s*\^|^-?\d+/\d+$")
-_MATHS = re.compile(r"[\d\\^=]")
-
-
-_NO_PROBLEM = Problem(id=-1, messages=(), references=())
-
-
-def is_number(answer: str) -> bool:
-    """Whether an answer is a number that is read as itself in a reply: of 10^5 another one would be read."""
-    value = as_number(answer)
-    return value is not None and value == as_number(number_answer(answer, _NO_PROBLEM) or "")
-
-
-def answer_kind(right_answers: Sequence[str]) -> AnswerKind:
-    """Numbers, if every right answer is one; formulas, if LaTeX, powers or fractions occur and half of them or more are
-    mathematics; else texts."""
-    if all(map(is_number, right_answers)):
-        return _NUMBERS
-    if any(_LATEX.search(answer) for answer in right_answers):
-        formulas = sum(bool(_MATHS.search(answer)) and maths.is_readable(answer) for answer in right_answers)
-        if 2 * formulas >= len(right_answers):
-            return _FORMULAS
-    return _TEXTS

@@ -1,0 +1,169 @@
+"""Formulas and words as replies state them."""
+
+import re
+from functools import partial
+
+from model_accuracy_eval.records import Problem
+from model_accuracy_eval.scoring import maths
+from model_accuracy_eval.scoring.answers import markers
+from model_accuracy_eval.scoring.answers.reader import BOXED, ClaimedAnswer, SaidText, Value, Wanted, is_hash, read
+from model_accuracy_eval.scoring.answers.stated_numbers import ENDING, first_number, is_cut_in_formula, last_number
+
+# A formula.
+
+
+_NEAR = 80
+_SENTENCE = re.compile(r"(?:\.(?=\s|$)|。|\n).*", re.DOTALL)
+_FORMULA = re.compile(r"(?<!\\)\$\$?([^$]{1,500}?)(?<!\\)\$\$?|\\\((.{1,500}?)\\\)|\\\[(.{1,500}?)\\\]", re.DOTALL)
+
+
+def _formula_at(reply: SaidText, claim: ClaimedAnswer) -> Value | None:
+    text = reply.text
+    if claim.strength == BOXED:
+        inside = text[claim.start : claim.end].strip()
+        if "box" in text[max(0, claim.place - _NEAR) : claim.place]:
+            inside = ", ".join(maths.last_boxes(text[max(0, claim.place - ENDING) : claim.end + 1])).strip()
+        return Value(inside, claim.start, claim.end) if inside else None
+    if is_hash(reply, claim) and text[claim.end :].strip():
+        return None  # a heading
+    said = _SENTENCE.sub("", text[claim.start : claim.end].lstrip("} \n*_")).strip(" *_\"'`")
+    said = said.replace("(without quotes)", "")
+    if markers.REFUSED.search(said.lower()):
+        return Value(None, claim.start, claim.end)
+    formula = None if _LABEL.fullmatch(said) else _formula_in(_REMARK.sub("", said))
+    end = text.find(formula, claim.start) + len(formula) if formula else claim.end
+    return Value(formula, claim.start, end) if formula else None
+
+
+_LABEL = re.compile(r"\W*(?i:(?:final )?answer)\W*")
+_REMARK = re.compile(r"\s*\((?=[A-Za-z]{2})[^()$\\=]*\)\W*\Z")
+"""Words in brackets at the end, such as (cubic units)."""
+
+
+def _formulas(text: str) -> list[str]:
+    if "$" not in text and "\\(" not in text and "\\[" not in text:
+        return []
+    return [formula.strip() for found in _FORMULA.findall(text) for formula in found if formula.strip()]
+
+
+def _formula_in(sentence: str) -> str | None:
+    """The sentence, if all of it is mathematics; else the first formula in it, or all of it where there is none."""
+    formulas = _formulas(sentence)
+    if sentence.startswith("-$") and formulas:
+        return f"-{formulas[0]}"
+    if len(formulas) == 1 and len(formulas[0]) + 4 >= len(sentence):
+        return formulas[0]
+    if formulas and not maths.is_readable(sentence):
+        return (_formulas(_IS.split(sentence)[-1]) or formulas)[0]
+    if not any(map(str.isalnum, sentence)):
+        return None
+    if not formulas and any(map(str.isdecimal, sentence)) and (said := _IS.split(sentence)[-1]) != sentence:
+        said = said.strip(" *_.")
+        return said if maths.is_readable(said) else first_number(said) or sentence
+    return sentence
+
+
+_IS = re.compile(r"\b(?:is|are|equals|be)\b(?:\s(?:approximately|about|exactly))?")
+
+
+def _last_formula(reply: SaidText) -> str | None:
+    """That of the last sentence, else the last of all; all of a reply that is nothing but mathematics, or a line
+    without numbers; else the last number."""
+    text = reply.text.strip()
+    if _is_cut(text):
+        return None
+    *_, line = text.rpartition("\n")
+    concluding = _IS.split(line)
+    if len(concluding) > 1 and any(map(str.isdecimal, concluding[-1])) and "=" not in concluding[-1]:
+        said = concluding[-1].strip(" *_.:")
+        found = _formulas(said)
+        if found or maths.is_readable(said):
+            return found[0] if found else said
+    if formulas := _formulas(text):
+        return formulas[-1]
+    is_answer = "\n" not in text and (maths.is_readable(text) or not any(map(str.isdecimal, text)))
+    return text if is_answer else last_number(text, reply.problem)
+
+
+_LONG, _FEW = 400, 3
+
+
+def _is_cut(text: str) -> bool:
+    """Whether a long reply ends inside a formula or a sentence, as where its tokens ran out."""
+    line = text.rpartition("\n")[2]
+    words = len(line.split()) > _FEW and (line[-1:].isalpha() or line.endswith(","))
+    return len(text) > _LONG and (
+        words or line.replace("\\$", "").replace("$$", "").count("$") % 2 == 1 or is_cut_in_formula(text)
+    )
+
+
+_A_FORMULA = Wanted(_formula_at, last=_last_formula, joins=True)
+
+
+def maths_answer(text: str, problem: Problem) -> str | None:
+    r"""The formula that the reply states as its answer, such as the content of \boxed{…} and of those joined to it;
+    else the last formula between dollars, else the last number, else all of a single line."""
+    return read(text, problem, _A_FORMULA)
+
+
+# A text.
+
+
+_SHORT = 60
+_EMPHASIS = ' \t*_`"“”'
+_WRAPPED = re.compile(r"\\(?:text|textbf|mathrm|mbox)\{([^{}]*)\}")
+_NONE = re.compile(r"(?i:\bunanswerable\b|\bno answer\b)")
+
+
+def _text_at(reply: SaidText, claim: ClaimedAnswer, *, lines: bool = False) -> Value:
+    said = reply.text[claim.start : claim.end]
+    if lines and reply.text[claim.end : claim.end + 1] in {"", "\n"}:
+        said = reply.text[claim.start :]
+    if claim.strength == BOXED:
+        said = _WRAPPED.sub(r"\1", said)
+    if _LABEL.fullmatch(said):
+        return Value("", claim.start, claim.end) if said.strip(" \n*:") else Value(None, claim.start, claim.end)
+    bold = _BOLD_END.search(said)
+    return Value(_words(bold[1] if bold else said, lines=lines), claim.start, claim.end)
+
+
+_BOLD_END = re.compile(r"\b(?:is|are|was)\s+\*\*([^*\n]{1,80})\*\*\.?\s*\Z")
+
+
+def _words(text: str, *, lines: bool) -> str | None:
+    said = (line.strip(_EMPHASIS).removeprefix("- ") for line in text.strip(" \n:：").split("\n"))
+    kept = [line for line in said if line]
+    answers = [line.removesuffix(".").rstrip(_EMPHASIS) for line in kept]
+    return "\n".join(answers if lines else answers[:1]) or None
+
+
+def short_answer(text: str, problem: Problem, *, lines: bool = False, whole: bool = False) -> str | None:
+    """The words that the reply states as its answer, else the reply; of several lines the first, unless all `lines` are
+    answers. A final period and marks of emphasis do not belong to it; a reply that states nothing may stay `whole`."""
+
+    def last(reply: SaidText) -> str | None:
+        first, _, others = reply.text.strip().partition("\n")
+        is_reasoning = bool(others) and len(first) > _LONGEST_LINE and not lines
+        return reply.text.strip() if whole else None if is_reasoning else _words(reply.text, lines=lines)
+
+    return read(text, problem, Wanted(partial(_text_at, lines=lines), last=last, joins=True))
+
+
+_LONGEST_LINE = 100
+"""Of several lines the first is no answer if it is longer."""
+
+
+def words_at_end(text: str, problem: Problem) -> str | None:
+    """The same, but of several lines without a statement the last one, if it is short: what stands before it is
+    reasoning."""
+
+    def last(reply: SaidText) -> str | None:
+        lines = [line for line in reply.text.replace("```", "").split("\n") if line.strip()]
+        return _words(lines[-1], lines=False) if len(lines) == 1 or len(lines[-1]) < _SHORT else None
+
+    return read(text, problem, Wanted(_text_at, last=last, joins=True))
+
+
+def unanswerable(text: str, problem: Problem) -> str | None:
+    """`unanswerable` for a reply that says so, every other reply unchanged."""
+    return "unanswerable" if _NONE.search(text) else text
