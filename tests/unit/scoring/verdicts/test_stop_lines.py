@@ -4,7 +4,7 @@ from typing import Literal
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -153,6 +153,8 @@ def test_a_size_that_cannot_pass_says_so() -> None:
 
 
 @given(requests=st.integers(1, 20_000), problems=st.integers(1, 3000), least=st.integers(1, 10))
+@example(requests=10, problems=2, least=6)
+@example(requests=3, problems=9, least=5)
 def test_the_best_size_costs_no_more_and_misses_least(requests: int, problems: int, least: int) -> None:
     """No other size for the same requests has a smaller margin."""
     sizes = [*sequential.alternatives(requests, problems, least)]
