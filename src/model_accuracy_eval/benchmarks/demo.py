@@ -44,7 +44,7 @@ WORD_PROBLEMS = structs.replace(
     home="",
     licence="Apache-2.0",
     data=DataFile(name="demo_gsm8k.jsonl", bundled="demo_gsm8k.jsonl"),
-    pipelines=prompt_parts.NUMBER_PIPELINES,
+    pipelines=(prompt_parts.NUMBER_PIPELINE,),
 )
 
 TASKS = (ARITHMETIC, DIGITS, WORD_PROBLEMS)

@@ -76,7 +76,7 @@ ZERO_SHOT = TaskSpec(
     reference=_REFERENCE,
     max_tokens=1024,
     pipelines=(
-        *prompt_parts.NUMBER_PIPELINES,
+        prompt_parts.NUMBER_PIPELINE,
         prompt_parts.other_reading("strict-match", *_PUBLISHED.filters, metric=_PUBLISHED.metrics[0]),
     ),
 )

@@ -18,13 +18,6 @@ from model_accuracy_eval.records import GroupMean, Media, MetricUse, Pipeline, P
 
 NUMBER_ENDING = "Work it out step by step. On the last line write #### followed by the answer as a plain number."
 
-NUMBER_PIPELINES = (
-    Pipeline(
-        filters=(Step(name="number_answer"),),
-        metrics=(MetricUse(name="number", label="accuracy"),),
-    ),
-)
-
 BOXED_ENDING = "Please reason step by step, and put your final answer within \\boxed{}."
 """The words that the cards of Qwen2.5-Math and DeepSeek-R1 recommend, and that EvalScope asks with."""
 
@@ -58,6 +51,13 @@ def other_reading(name: str, *filters: Step, metric: MetricUse) -> Pipeline:
     )
 
 
+_NUMBER = MetricUse(name="number", label="accuracy")
+NUMBER_PIPELINE = Pipeline(filters=(Step(name="number_answer"),), metrics=(_NUMBER,))
+NUMBER_PIPELINES = (
+    NUMBER_PIPELINE,
+    other_reading("strict-match", Step(name="number_answer", args={"flexible": False}), metric=_NUMBER),
+)
+"""Also without the last number of a reply that states none."""
 _ACCURACY = MetricUse(name="exact", label="accuracy")
 LETTER_PIPELINE = Pipeline(
     filters=(Step(name="choice_letter"),),

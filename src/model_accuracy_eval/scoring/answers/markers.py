@@ -158,6 +158,8 @@ WORD = re.compile(
     r"\b(?!(?:and|or|und|oder|et|ou|y|o|e|boxed|text|the|my|a|final|correct|right|die|la|option|choice)\b)[^\W_]+"
 )
 """Between two answers: they do not stand side by side."""
+OF = re.compile(r"\b(?:of|to|for|about|behind|explain\w*)\s+(?:(?:the|this|my|your|correct|right|final)\s+){0,3}\Z")
+"""Before the noun of a heading, such as "Explanation of the answer:"."""
 ASKED = re.compile(r"\b(?:is|was|could|would|can|should|might)\s+(?:(?:the|it|this|final|correct|right)\s+){0,2}\Z")
 """Before the noun of a question, which states nothing."""
 WITHDRAWN = re.compile(any_of("wait"))

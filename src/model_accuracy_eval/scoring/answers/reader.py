@@ -222,11 +222,12 @@ def _tagged(low: str, place: int, start: int) -> ClaimedAnswer | None:
 def _said(low: str, place: int, after: re.Match[str]) -> ClaimedAnswer | None:
     before = max(0, place - _CONTEXT)
     line = max(low.rfind("\n", before, place) + 1, before)
-    if not _is_meant(low, line, place):
+    is_label = after.lastgroup == "label"
+    if not _is_meant(low, line, place) or (is_label and markers.OF.search(low, line, place)):
         return None
     # A label that begins the reply may stand before all of its reasoning.
-    is_label = after.lastgroup == "label" and line and markers.BEFORE_LABEL.fullmatch(low, line, place)
-    is_marked = is_label or markers.FINAL.search(low, max(0, place - 24), place)
+    begins = is_label and line and markers.BEFORE_LABEL.fullmatch(low, line, place)
+    is_marked = begins or markers.FINAL.search(low, max(0, place - 24), place)
     return ClaimedAnswer(MARKED if is_marked else STATED, place, after.end(), _line_end(low, after.end()))
 
 

@@ -302,13 +302,14 @@ _NEAR = 80
 _A_NUMBER = Wanted(_number_at, _number_alone, _last_number)
 
 
-def number_answer(text: str, problem: Problem) -> str | None:
-    """The number that the reply states as its answer, else the one alone on its last or first line, else its last one.
+def number_answer(text: str, problem: Problem, *, flexible: bool = True) -> str | None:
+    """The number that the reply states as its answer, else that alone on its last or first line, else, if `flexible`,
+    that of its last sentence with one.
 
     "#### Step 2: …" is a Markdown heading, and its 2 is not an answer. A box with a fraction or a calculation has its
     value; one with several values or with a formula has no number.
     """
-    return read(text, problem, _A_NUMBER)
+    return read(text, problem, _A_NUMBER, flexible=flexible)
 
 
 # Texts that are numbers.
