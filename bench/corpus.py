@@ -90,11 +90,16 @@ def read_replies(folder: Path) -> Iterator[CorpusReply]:
             yield from (CorpusReply(**json.loads(line)) for line in stream if line.strip())
 
 
-def read_answer(reply: CorpusReply) -> str | None:
+def read_answer(reply: CorpusReply, **args: bool) -> str | None:
     is_yes_or_no = reply.kind == "text" and (reply.gold or "").lower() in {"yes", "no"}
     name = "yes_or_no" if is_yes_or_no else FILTERS[reply.kind]
-    (answer,) = filters.run([Step(name=name)], [reply.reply], reply.problem)
+    (answer,) = filters.run([Step(name=name, args=args)], [reply.reply], reply.problem)
     return answer
+
+
+def is_last_number(reply: CorpusReply) -> bool:
+    """Whether the answer is only the number of the last sentence, which reports show as a reading of its own."""
+    return reply.kind == "number" and read_answer(reply, flexible=False) is None
 
 
 def is_same(kind: str, left: str | None, right: str | None) -> bool:
@@ -139,7 +144,18 @@ class ReplyResult:
         return outcome(self.reply.kind, self.verdict.before, None, self.verdict) if self.verdict else "right"
 
 
-HEAD = ("source", "replies", "models", "differ", "ours right", "origin right", "not found", "misread", "both before")
+HEAD = (
+    "source",
+    "replies",
+    "models",
+    "differ",
+    "ours right",
+    "origin right",
+    "not found",
+    "misread",
+    "of them last number",
+    "both before",
+)
 
 
 def cells(name: str, results: Sequence[ReplyResult]) -> tuple[str, ...]:
@@ -155,6 +171,7 @@ def cells(name: str, results: Sequence[ReplyResult]) -> tuple[str, ...]:
         f"{sum(result.origin == 'right' for result in differing)}",
         _share(ours["not found"], len(results)),
         _share(ours["misread"], len(results)),
+        str(sum(result.outcome == "misread" and is_last_number(result.reply) for result in results)),
         _share(before["not found"] + before["misread"], len(results)),
     )
 
@@ -179,9 +196,10 @@ def page_part(results: Sequence[ReplyResult]) -> str:
         f"{len(results):,} replies of {len(models)} models, as other projects saved them, read by ours and by the "
         "origin's own rule. Every reply on which they differ was read by a person, once; its id, the answers and what "
         "it states are kept in `bench/corpus.csv`. *Misread*: another answer comes out than the reply states, or one "
-        "where it states none. *Not found*: none comes out where one is stated; reports count these apart. *Both "
-        "before*: when each task had rules of its own. The reader was tuned on one half of the sources; of the "
-        "held-back ones nothing but the rate was looked at."
+        "where it states none; *of them last number*: the reader finds nothing stated and takes the last number, and "
+        "reports show the figure without such answers beside. *Not found*: none comes out where one is stated; reports "
+        "count these apart. *Both before*: when each task had rules of its own. The reader was tuned on one half of "
+        "the sources; of the held-back ones nothing but the rate was looked at."
     )
     if unsettled:
         about += f" Not judged yet: {unsettled}."

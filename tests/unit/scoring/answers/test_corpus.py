@@ -54,7 +54,7 @@ def test_part_of_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     (tmp_path / "exam.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     part = SCRIPT["page_part"](SCRIPT["read_all"](tmp_path, {}))
     assert "2 replies of 1 models" in part
-    assert "| exam | 2 | 1 | 1 | 0 | 1 | 0 | 0 | 0 |" in part
+    assert "| exam | 2 | 1 | 1 | 0 | 1 | 0 | 0 | 0 | 0 |" in part
     assert "Not judged yet: 1." in part.replace("\n", " ")
     page = SCRIPT["with_part"]("# Answers\n\n## Read from real replies\n\nold\n\n## Next\n\nkept\n", "new")
     assert page == f"# Answers\n\n## Read from real replies\n\n{SCRIPT['MARK']}\n\nnew\n\n## Next\n\nkept\n"
