@@ -173,9 +173,9 @@ def test_timings_are_those_of_the_bytes() -> None:
     assert times.ttft is not None
     assert times.gap_mean is not None
     assert times.gap_max is not None
-    assert 0.015 < times.ttft < times.e2e < 1.0
-    assert 0.015 < times.gap_mean <= times.gap_max < 0.5
-    assert times.e2e >= times.ttft + 3 * times.gap_mean
+    assert 0.015 < times.ttft < times.e2e
+    assert 0 < times.gap_mean <= times.gap_max <= times.e2e - times.ttft
+    assert times.e2e >= max(0.06, times.ttft + 3 * times.gap_mean)
 
 
 def test_an_answer_in_one_piece_has_no_time_of_its_first_token() -> None:

@@ -71,7 +71,7 @@ def test_a_certificate_that_nobody_knows() -> None:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     trustme.CA().issue_cert("127.0.0.1").configure_cert(context)
     with FakeGitHub(tls=context) as hub, client(hub) as github:
-        with pytest.raises(PublishFailed, match=r"in 0 s \(.*CERTIFICATE_VERIFY_FAILED.*SSL_CERT_FILE"):
+        with pytest.raises(PublishFailed, match=r"in \d s \(.*CERTIFICATE_VERIFY_FAILED.*SSL_CERT_FILE"):
             say(github)
         assert hub.calls == []
 
