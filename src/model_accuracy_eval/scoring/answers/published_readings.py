@@ -7,6 +7,8 @@ import json
 import re
 from typing import Any
 
+from msgspec import structs
+
 from model_accuracy_eval.records import Problem
 from model_accuracy_eval.scoring.answers.letters import another_letter, choice_letter
 from model_accuracy_eval.scoring.answers.reader import what_is_said
@@ -16,6 +18,8 @@ from model_accuracy_eval.scoring.answers.stated_texts import words_at_end
 
 
 _OPTION = re.compile(r"\(([A-Z])\)")
+_OPTIONS = ("",) * 18
+"""Questions have up to (R), and their options stand in their texts alone."""
 
 
 def bbh_answer(text: str, problem: Problem, *, anywhere: bool = False) -> str | None:
@@ -27,7 +31,7 @@ def bbh_answer(text: str, problem: Problem, *, anywhere: bool = False) -> str | 
     if anywhere:
         if not _OPTION.fullmatch(problem.references[0]):
             return words_at_end(text, problem)
-        letter = choice_letter(text, problem, by_wording=True)
+        letter = choice_letter(text, structs.replace(problem, choices=_OPTIONS), by_wording=True)
         return f"({letter})" if letter else None
     said = what_is_said(text, problem)
     *before, answer = re.split("answer is", said or "", flags=re.IGNORECASE)

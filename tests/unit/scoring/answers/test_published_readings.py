@@ -44,6 +44,7 @@ def test_u11_bbh_reads_what_follows_the_answer_is(text: str, answer: str | None)
         ("**Answer:** B", "(A)", "(B)"),
         ("The answer is **B**", "(A)", "(B)"),
         ("The answer is: B) rain", "(A)", "(B)"),
+        ("So the answer is (Q).", "(A)", "(Q)"),
         ("First rain, then snow.\nThe right one is (B).", "(A)", "(B)"),
         ("It is (A) or it is (B).", "(A)", None),
         ("Thus\n\nvalid.", "invalid", "valid"),
