@@ -89,7 +89,8 @@ def _without_thoughts(text: str, opening: str, closing: str) -> str:
 
 _QUESTIONS = frozenset((
     "question", "problem", "input", "passage", "text", "exercise", "instruction", "q", "frage", "aufgabe", "pregunta",
-    "pergunta", "domanda", "вопрос", "задача", "问题", "题目", "问", "問題", "質問", "질문", "문제", "السؤال",
+    "pergunta", "enunciado", "domanda", "вопрос", "задача", "问题", "题目", "问", "問題", "質問", "질문", "문제",
+    "السؤال",
 ))  # fmt: skip
 _ANSWERS = frozenset((
     "answer", "a", "output", "solution", "antwort", "réponse", "respuesta", "resposta", "risposta", "ответ", "答案",

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from model_accuracy_eval.records import Problem
 from model_accuracy_eval.scoring.answers import markers
-from model_accuracy_eval.scoring.answers.reader import ClaimedAnswer, SaidText, Value, Wanted, read
+from model_accuracy_eval.scoring.answers.reader import RESTATED, ClaimedAnswer, SaidText, Value, Wanted, is_hash, read
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _WITHOUT_OPTIONS = 10
@@ -28,6 +28,8 @@ _FILLERS = (
     r"opzione|вариант|la|le|die|nicht|pas|选项?|選項?|选择|옵션|선택지)(?![a-z])){0,4}"
 )
 _VALUE = re.compile(_FILLERS + _OPENED)
+_TOGETHER = re.compile(r"[\s*_:：$\\(\[（【]{0,8}(?=[A-J]{2})(A?B?C?D?E?F?G?H?I?J?)(?![\w'’])")
+"""ABD: several options, where one is asked for."""
 _NEXT = re.compile(
     rf"{_CLOSED}[ \t]{{0,2}}"
     r"(?:(?P<comma>[,，;；])|(?:,[ ]?)?(?:and/or|or|and|oder|und|ou|et|o|y|e|или|и)\b|[/&+、]|或者?|还是|以?及|和|与|"
@@ -39,23 +41,24 @@ _LIST_GOES_ON = re.compile(rf"{_CLOSED}[ \t]{{0,2}}(?:[,，;；.。<]|or\b|and\b
 
 def _letter_at(reply: SaidText, claim: ClaimedAnswer) -> Value | None:
     """The letter right behind an announcement; or that of the option whose text stands there."""
-    text = reply.text
-    if text[claim.place : claim.place + 1] == "#" and text.count("####") > 1 and text[claim.end :].strip():
+    text, problem = reply.text, reply.problem
+    if is_hash(reply, claim) and text.count("####") > 1 and text[claim.end :].strip():
         return None  # a heading of Markdown
+    if together := _TOGETHER.match(text, claim.start):
+        return Value(None, *together.span(1))
     found = _VALUE.match(text, claim.start)
-    if found is not None:
-        letter = _capital(found["letter"])
-        if letter not in _known(reply.problem):
-            return None
-        start, end = found.span("letter")
-        if found["several"] or another_letter(text, end, letter, reply.problem.choices):
-            return Value(None, start, end)
-        return Value(letter if letter in _offered(reply.problem) else "", start, end)
-    if claim.strength < 3 and reply.problem.choices:
-        end = min(claim.end, claim.start + 300)
-        worded = option_that_is(text[claim.start : end], reply.problem.choices)
+    if found is None:
+        end = min(claim.end, claim.start + _LONGEST_OPTION) if claim.strength != RESTATED else claim.start
+        worded = option_that_is(text[claim.start : end], problem.choices)
         return Value(worded, claim.start, end) if worded else None
-    return None
+    letter, (start, end) = _capital(found["letter"]), found.span("letter")
+    if letter not in _known(problem):
+        return None
+    several = found["several"] or another_letter(text, end, letter, problem.choices)
+    return Value(None if several else letter if letter in _offered(problem) else "", start, end)
+
+
+_LONGEST_OPTION = 300
 
 
 def _capital(letter: str) -> str:

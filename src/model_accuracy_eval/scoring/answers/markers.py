@@ -33,18 +33,19 @@ LANGUAGES = {
         r"naive(?:ly)?|(?:might|may|would|could|often|sometimes|students|people|some|many) (?:\w+ )?(?:think|"
         "say|assume|guess|believe|conclude|choose|pick|answer)",
         "wait|hold on|actually|correction|scratch that|on second thought|oops|sorry|hmm|my mistake|i (?:made|"
-        "meant)|no|let me (?:re|correct|fix)|that(?:['’]s| is| was) (?:wrong|incorrect|not right|a mistake)|"
-        "rather|instead",
+        "meant)|no(?=[,.:;!—–-])|let me (?:re|correct|fix)|that(?:['’]s| is| was) (?:wrong|incorrect|not right|"
+        "a mistake)",
     ),
     "German": Words(
         ("antwort", "lösung", "ergebnis"), "endgültige|finale|schlussendliche",
         "die|das|meine|richtige|korrekte|also|somit|daher", "ist|sind|lautet|wäre|beträgt", "nicht|kein|keine",
-        r"falsch\w*|fehler|irrtum|irrtümlich", "warte|moment|nein|korrektur|tatsächlich|doch nicht", "ja", "nein",
+        r"falsch\w*|fehler|irrtum|irrtümlich", "warte|moment|nein(?=[,.:;!—–-])|korrektur|tatsächlich|doch nicht",
+        "ja", "nein",
     ),
     "French": Words(
         ("réponse", "reponse"), "finale|définitive", "la|ma|votre|bonne|correcte|exacte|donc|ainsi",
         "est|sont|serait|vaut", "n['’]est pas|pas|non", "fauss?e?|erreur|incorrecte?|tort",
-        "attende?z|non|en fait|pardon|rectification", "oui", "non",
+        "attende?z|non(?=[,.:;!—–-])|en fait|pardon|rectification", "oui", "non",
     ),
     "Spanish": Words(
         ("respuesta",), "final|definitiva", "la|mi|correcta|exacta|entonces", "es|son|sería",
@@ -62,7 +63,7 @@ LANGUAGES = {
     "Russian": Words(
         ("ответ",), "окончательный|итоговый|финальный", "правильный|верный|мой|итак|таким образом|следовательно",
         "это|есть|равен|будет|—|–|-", "не|никогда", r"неправильн\w*|неверн\w*|ошибк\w*|ошибочн\w*",
-        r"подожди\w*|нет|на самом деле|исправление|точнее", "да", "нет",
+        r"подожди\w*|нет(?=[,.:;!—–-])|на самом деле|исправление|точнее", "да", "нет",
     ),
     "Arabic": Words(
         ("الإجابة", "الاجابة", "الجواب"), "النهائية|النهائي", "الصحيحة|الصحيح|إذن|لذلك", "هي|هو|هى", "ليست?|غير",
@@ -70,7 +71,7 @@ LANGUAGES = {
     ),
     "Chinese": Words(
         ("答案", "正确选项", "正確選項"), "最终|最終", "正确|正確|因此|所以|故|本题|的", "是|为|為|选|選|应为|應為",
-        "不|非|并非", "错误|錯誤|误|常见|陷阱|不对", "等等|等一下|不对|不對|更正|其实|实际上|應該是|应该是",
+        "不|非|并非", "错误|錯誤|误|常见|陷阱|不对", "等等|等一下|不对|不對|更正|其实|实际上",
         "是的?|对|對|有", "否|不是|不|没有|不对",
     ),
     "Japanese": Words(
