@@ -2,7 +2,7 @@
 
 import difflib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -35,9 +35,13 @@ _NEAR = 0.8
 _SHOWN = 12
 
 
+_BETWEEN_WORDS = re.compile(r"[\s_.,:;/@()\[\]{}\-‐-―]+")
+
+
 def normal(name: str) -> str:
-    """A name as it is compared: letter case, `-`, `_`, `@` and whatever else is no letter or digit do not matter."""
-    return re.sub(r"[\W_]+", "", name).casefold()
+    """A name as it is compared: letter case and what stands between words do not matter, such as `-`, `_` and `@`. All
+    other signs do: HumanEval+ is another benchmark than HumanEval, and C# is not C."""
+    return _BETWEEN_WORDS.sub("", name).casefold()
 
 
 @dataclass(frozen=True)
@@ -62,6 +66,17 @@ class DatasetNames:
             return known[normal(name)]
         base, _, prompt = name.rpartition("@")
         return known.get(normal(f"{known[normal(base)]}@{prompt}")) if base and normal(base) in known else None
+
+    def meant(self, name: str, among: Collection[str]) -> str:
+        """The name among these that is written so, also before `@format` or `@from..to`; if there is none, itself."""
+        base, _, form = name.rpartition("@")
+        spelled = (name, self.canonical(name), f"{self.canonical(base)}@{form}")
+        return next((known for known in spelled if known and known in among), name)
+
+    def understood(self, names: Iterable[str], among: Collection[str]) -> str:
+        """What of these names is another spelling, for readers who typed it: `HumanEval+ → humaneval_plus`."""
+        pairs = ((name, self.meant(name, among)) for name in dict.fromkeys(names))
+        return ", ".join(f"{name} → {known}" for name, known in pairs if name != known)
 
     def unknown(self, name: str) -> UnknownDataset:
         """The error for a name that the table does not have. It never takes another dataset for a slip: names that

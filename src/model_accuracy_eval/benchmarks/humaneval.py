@@ -77,7 +77,7 @@ PLUS = structs.replace(
     TASK,
     name="humaneval_plus",
     published=(),
-    aliases=("humanevalplus", "humaneval_plus_instruct"),
+    aliases=("HumanEval+", "humaneval_plus_instruct"),
     about="HumanEval with some eighty times the tests.",
     home="https://github.com/evalplus/evalplus",
     licence="Apache-2.0",

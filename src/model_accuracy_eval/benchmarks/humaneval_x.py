@@ -33,6 +33,7 @@ def _task(language: str, sha256: str, *, question: str = _PROMPT, more: tuple[st
         about=f"HumanEval's functions in {shown}, run against their tests.",
         home="https://github.com/THUDM/CodeGeeX",
         licence="Apache-2.0",
+        aliases=(f"humaneval_x_{shown}",),
         data=DataFile(
             name=f"humaneval_x/humaneval_{short}.jsonl",
             hub=f"{_AT}/{short}/data/humaneval_{short}.jsonl.gz",

@@ -63,6 +63,7 @@ SANITIZED = structs.replace(
 PLUS = structs.replace(
     TASK,
     name="mbpp_plus",
+    aliases=("MBPP+", "mbpp_plus_instruct"),
     about="378 tasks of MBPP with some thirty-five times the tests.",
     home="https://github.com/evalplus/evalplus",
     licence="Apache-2.0",

@@ -30,14 +30,18 @@ _SOURCES = {"humaneval": "HumanEval's functions", "mbpp": "MBPP's tasks"}
 
 def _task(source: str, short: str, *, base: bool) -> TaskSpec:
     language, shown, stop = _LANGUAGES[short]
+    ending = "_base" if base else ""
     read = Step(name="multipl_e_code", args={"language": language, "continues": base})
     filters = (read,) if base else (Step(name="strip_thoughts"), read)
     return TaskSpec(
-        name=f"multipl_e_{source}_{short}{'_base' if base else ''}",
+        name=f"multipl_e_{source}_{short}{ending}",
         about=f"{_SOURCES[source]} in {shown}" + (", for base models." if base else ", run against their tests."),
         home="https://github.com/nuprl/MultiPL-E",
         licence="MIT",
-        aliases=(f"multiple-{short}",) if source == "humaneval" and base else (),
+        aliases=(
+            f"multipl_e_{source}_{shown}{ending}",
+            *((f"multiple-{short}",) if source == "humaneval" and base else ()),
+        ),
         prompt_of="official" if base else "",
         data=DataFile(
             name=f"multipl_e/{source}-{short}.jsonl",

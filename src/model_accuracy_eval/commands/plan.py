@@ -4,6 +4,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from math import ceil, fsum
 from typing import Any, NamedTuple
 
@@ -61,7 +62,8 @@ def plan(budget: tuple[float, bool] | None, **values: Any) -> None:
     Nothing is asked: the questions are counted, and fetched where they are not on this machine.
     """
     # A plan needs somebody to ask; nobody is.
-    run_plan = plan_parts.plan({**given_settings(values), "endpoint": "http://localhost:8000"}, os.environ)
+    values = {**given_settings(values), "endpoint": "http://localhost:8000"}
+    run_plan = plan_parts.plan(values, os.environ, say=partial(click.echo, err=True))
     ports = engines.ports(run_plan, os.environ, SignalClock(), sys.stderr)
     try:
         requests = _requests(run_plan, ports, *budget) if budget else None

@@ -68,6 +68,8 @@ def report(run: str, forms: tuple[str, ...], into: str, hub_datasets: tuple[str,
         return
     with contextlib.closing(reopened(run)) as store:
         verdict = with_gates(runfile.kept_report(store), given, open_archive) if given else None
+        if verdict is not None and (understood := resolve.understood(verdict.plan)):
+            click.echo(understood, err=True)
         names = write_verdict(verdict, store) if verdict else render(runfile.kept_report(store), store)
         click.echo("\n".join(f"{store.root}/{name}" for name in names))
     if verdict is not None:

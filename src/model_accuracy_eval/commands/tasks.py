@@ -22,6 +22,7 @@ from model_accuracy_eval.scoring.code.code_task_trials import has_trials, runs_p
 from model_accuracy_eval.system.clock import SignalClock
 from model_accuracy_eval.tasks import preparation, rows, task_file
 from model_accuracy_eval.tasks.importers import own_questions
+from model_accuracy_eval.tasks.library import Library
 
 _DATA_DIR = click.option("--data-dir", help="Folder that is searched for data files before any hub.")
 _TASKS_PATH = click.option(
@@ -79,7 +80,7 @@ def show_task(
     fetching = build.fetching_hub(os.environ, _say)
     library = plan_parts.library(os.environ, data_dir, tasks_path, trusted=trust_python, columns=columns, data=fetching)
     named = library.find(name)
-    parts = [f"Ignored: {field}" for field in named.ignored]
+    parts = [*filter(None, [named.understood([name])]), *(f"Ignored: {field}" for field in named.ignored)]
     if named.groups or len(named.tasks) > 1:
         parts.append(f"{name}: {', '.join(task.name for task in named.tasks)}")
     parts.append(task_file.shown(named.tasks[0]))
@@ -146,7 +147,7 @@ def check_tasks(names: tuple[str, ...], **options: Any) -> None:
     given = {name: value for name, value in options.items() if value not in (None, (), False)}
     settings = setting_values.merge(setting_values.read({**given, "datasets": names}, "the arguments"))
     library = plan_parts.library_of(settings, os.environ)
-    chosen = tuple(task for name in names for task in library.find(name).tasks)
+    chosen = _found_tasks(library, names)
     plan = RunPlan(
         run_id="",
         stamp="",
@@ -186,9 +187,16 @@ def prepare_tasks(names: tuple[str, ...], *, everything: bool, update: bool) -> 
         )
     if not names:
         raise UsageError("Name the datasets to prepare, or give --all: model-accuracy-eval tasks prepare gsm8k.")
-    for task in [task for name in names for task in library.find(name).tasks]:
+    for task in _found_tasks(library, names):
         for file in _files(task):
             click.echo(f"{task.name}: {file.name} is at {_place(task, file, hub)}")
+
+
+def _found_tasks(library: Library, names: Sequence[str]) -> tuple[TaskSpec, ...]:
+    found = library.find_all(names)
+    if understood := found.understood(names):
+        _say(understood)
+    return found.tasks
 
 
 def _place(task: TaskSpec, file: DataFile, hub: DataHub) -> str:

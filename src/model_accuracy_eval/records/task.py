@@ -124,7 +124,7 @@ class TaskSpec(Record, frozen=True, kw_only=True):
     home: Annotated[str, FREE] = ""
     licence: Annotated[str, FREE] = ""
     aliases: Annotated[tuple[str, ...], FREE] = ()
-    """What other tools call it; letter case, `-` and `_` make no difference."""
+    """What other tools call it; letter case, `-` and `_` make no difference, but `+` and `#` do."""
     prompt_of: Annotated[str, FREE] = ""
     """Whose prompt it is: `official`, `simple-evals`, `lm-eval`, `AISBench`, `OpenCompass`; empty: this project's."""
     published: Annotated[tuple[PublishedScore, ...], FREE] = ()

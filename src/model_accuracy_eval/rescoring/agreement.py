@@ -1,8 +1,10 @@
 """Whether what a file says of a problem is what the dataset's row says: its question, options and right answer."""
 
+import re
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 from string import ascii_uppercase
+from typing import Literal
 
 from msgspec.structs import replace
 
@@ -16,6 +18,8 @@ _SHOWN = 30
 """How many characters a sentence shows before and after the first difference of two values."""
 _ALIKE = 0.9
 """The least share of characters that two editions of one question have in common."""
+_LONG = 100
+_WORDS = re.compile(r"\S+\s*")
 
 
 class Contradiction(Record, frozen=True, kw_only=True):
@@ -25,27 +29,22 @@ class Contradiction(Record, frozen=True, kw_only=True):
     what: str
     file: str
     row: str
-    edition: Problem | None = None
-    """The problem as the file has it, if that is only another edition of the row."""
 
 
-def check(saved: SavedProblem, problem: Problem, task: TaskSpec) -> Contradiction | bool:
-    """A contradiction; or whether the question is known to be the row's."""
+Evidence = Literal["question", "right answer", "nothing"]
+"""What of a problem in the file is known to be the row's."""
+
+
+def check(saved: SavedProblem, problem: Problem, task: TaskSpec) -> Contradiction | Evidence:
     shown = _shows(saved, problem)
-    contradiction = _contradiction_of(saved, problem, task, shown=shown)
-    return replace(contradiction, edition=_edition(saved, problem, task)) if contradiction else bool(shown)
-
-
-def _contradiction_of(
-    saved: SavedProblem, problem: Problem, task: TaskSpec, *, shown: bool | None
-) -> Contradiction | None:
     if shown is False:
         return _contradiction(saved, "question", saved.question, problem.row_texts[0])
     if not _has_options(saved, problem):
         return _contradiction(saved, "options", " / ".join(saved.options), " / ".join(problem.choices))
-    if _is_right(saved, with_options(problem, saved.options, task), task) is False:
+    is_right = _is_right(saved, with_options(problem, saved.options, task), task)
+    if is_right is False:
         return _contradiction(saved, "right answer", " / ".join(saved.gold), " / ".join(problem.right))
-    return None
+    return "question" if shown else "right answer" if is_right else "nothing"
 
 
 def _has_options(saved: SavedProblem, problem: Problem) -> bool:
@@ -53,7 +52,7 @@ def _has_options(saved: SavedProblem, problem: Problem) -> bool:
     return not (saved.options and listed) or any(_order(saved.options, options) is not None for options in listed)
 
 
-def _edition(saved: SavedProblem, problem: Problem, task: TaskSpec) -> Problem | None:
+def edition(saved: SavedProblem, problem: Problem, task: TaskSpec) -> Problem | None:
     """The problem as the file has it, if it is the row before or after a correction: hardly another question, and the
     same right answer, or options and right answer of its own."""
     if not (saved.question and problem.row_texts and _are_alike(saved.question, problem.row_texts[0])):
@@ -69,16 +68,31 @@ def _edition(saved: SavedProblem, problem: Problem, task: TaskSpec) -> Problem |
 
 def _contradiction(saved: SavedProblem, what: str, file: str, row: str) -> Contradiction:
     texts = plain(file), plain(row)
-    shared = min(map(len, texts))
-    same = next((place for place in range(shared) if texts[0][place] != texts[1][place]), shared)
+    same = _shared(*texts)
     shown = [text[max(0, same - _SHOWN) : same + _SHOWN] for text in texts]
     return Contradiction(problem=saved.title, what=what, file=shown[0], row=shown[1])
 
 
+def _shared(text: str, other: str) -> int:
+    """How many first characters two texts have in common."""
+    pairs = enumerate(zip(text, other, strict=False))
+    return next((place for place, (one, another) in pairs if one != another), min(len(text), len(other)))
+
+
 def _are_alike(text: str, other: str) -> bool:
-    matcher = SequenceMatcher(None, plain(text), plain(other), autojunk=False)
-    # The first two are quick upper bounds of the third.
-    return all(ratio() >= _ALIKE for ratio in (matcher.real_quick_ratio, matcher.quick_ratio, matcher.ratio))
+    """Compared is what lies between the first and the last difference; by words where that is long, because letters
+    would take seconds."""
+    texts = plain(text), plain(other)
+    total = sum(map(len, texts))
+    begin = _shared(*texts)
+    rests = [each[begin:] for each in texts]
+    end = _shared(*(each[::-1] for each in rests))
+    middles = [each[: len(each) - end] for each in rests]
+    is_short = max(map(len, middles)) <= _LONG
+    pieces, others = (list(middle) if is_short else _WORDS.findall(middle) for middle in middles)
+    blocks = SequenceMatcher(None, pieces, others, autojunk=False).get_matching_blocks()
+    same = begin + end + sum(len("".join(pieces[block.a : block.a + block.size])) for block in blocks)
+    return 2 * same >= _ALIKE * total
 
 
 def _shows(saved: SavedProblem, problem: Problem) -> bool | None:

@@ -19,6 +19,8 @@ _TWO_DIGITS = 0.005
 _ROUNDING_ERROR = 1e-9
 _SHOWN = 3
 """How many of several ways are spelt out."""
+READ = "accuracy of the answers read"
+"""The claim of a tool that guesses where it reads no answer, without these guesses."""
 _DIGITS_OF_SHARE = 2
 """A share of 1 that is printed with fewer digits would be many percentages."""
 
@@ -95,14 +97,13 @@ class Evidence:
 
 
 def explain(claim: Claim, evidence: Evidence) -> Explanation:
-    ours = evidence.ours
-    if ours is not None:
-        if claim.agrees_with(ours):
-            return Explanation()
-        if claim.is_rounded(ours):
-            return Explanation(("rounding",), f"{claim} is {ours:.4f} rounded.")
-        if evidence.share and claim.may_be(ours):
-            return Explanation(("fraction",), f"{claim} is {ours:.2f} % as a share of 1.")
+    """Where the file has other values of its samples, no figure of ours gives its claim but together with these."""
+    ours, verdicts = evidence.ours, evidence.verdicts
+    if ours is not None and claim.agrees_with(ours):
+        return Explanation()
+    is_contradicted = evidence.figure and verdicts and verdicts.differing
+    if ours is not None and not is_contradicted and (writing := _writing(claim, ours, evidence)):
+        return writing
     matches = dict(_matches(claim, evidence))
     versus = "" if ours is None else f"; here it is {ours:.2f}"
     if not matches:
@@ -116,21 +117,48 @@ def explain(claim: Claim, evidence: Evidence) -> Explanation:
     )
 
 
+def _writing(claim: Claim, ours: float, evidence: Evidence) -> Explanation | None:
+    """Our figure in another writing. A rounded one that is a whole number of right samples may also be just that."""
+    if claim.is_rounded(ours):
+        written = Explanation(("rounding",), f"{claim} is {ours:.4f} rounded.")
+    elif evidence.share and claim.may_be(ours):
+        written = Explanation(("fraction",), f"{claim} is {ours:.2f} % as a share of 1.")
+        claim = Claim(100 * claim.value, max(0, claim.digits - 2))
+    else:
+        return None
+    count = sum(len(problem.values) for problem in evidence.problems)
+    right = claim.value * count / 100
+    is_whole = evidence.figure == Measure("mean") and abs(right - round(right)) <= _ROUNDING_ERROR * count
+    if not is_whole or abs(ours - claim.value) <= _FULL_PRECISION:
+        return written
+    return Explanation(
+        sentence=f"{claim} is not explained: it is {round(right):,} of {count:,}, or {ours:.4f} rounded, and nothing "
+        "in the file says which."
+    )
+
+
 def _matches(claim: Claim, evidence: Evidence) -> Iterator[tuple[str, str]]:
     """Every cause that gives the claim, and what is said of it."""
     n = samples_of_each(evidence.problems)
-    figure = evidence.figure
-    if evidence.ours is not None and claim.is_cut_off(evidence.ours):
-        yield "cut off", f"{evidence.ours:.4f} is cut off, not rounded"
+    figure, verdicts = evidence.figure, evidence.verdicts
     if figure and evidence.problems:
-        for cause in CAUSES:
-            if _gives(claim, cause.recount(evidence.problems, figure), evidence):
-                yield cause.name, cause.when.format(n=n)
-        if verdicts := evidence.verdicts:
-            if _gives(claim, as_defined(verdicts.all, figure), evidence):
-                yield "verdicts", f"{verdicts}, and everything else is counted as here"
-            elif _gives(claim, as_defined(verdicts.valued, figure), evidence):
-                yield "values of samples", f"only samples that have a value in the file are counted ({verdicts})"
+        base, name, first = evidence.problems, "", ""
+        if verdicts and verdicts.differing:
+            base, name, first = verdicts.all, "verdicts", str(verdicts)
+        plain = as_defined(base, figure)
+        if name and _gives(claim, plain, evidence):
+            yield name, f"{first}, and everything else is counted as here"
+        ways = [(cause.name, cause.recount(base, figure), cause.when.format(n=n)) for cause in CAUSES]
+        if verdicts:
+            only, guessed = as_defined(verdicts.valued, figure), as_defined(verdicts.guessed, figure)
+            ways.append(("values of samples", only, "only samples that have a value in the file are counted"))
+            when = f"{verdicts.guesses:,} replies without an answer count as guesses"
+            ways.append(("guesses", guessed, when))
+        for cause, share, when in ways:
+            if share != plain and _gives(claim, share, evidence):
+                yield " and ".join(filter(None, (name, cause))), " and ".join(filter(None, (first, when)))
+    if evidence.ours is not None and not (verdicts and verdicts.differing) and claim.is_cut_off(evidence.ours):
+        yield "cut off", f"{evidence.ours:.4f} is cut off, not rounded"
     # A figure that no samples are counted for, such as one of other tests, equals pass@n by chance.
     unlikely = () if figure else (f"pass@{n}", f"cons@{n}")
     others = {name: value for name, value in evidence.others.items() if name not in unlikely}
@@ -210,30 +238,40 @@ class Verdicts(NamedTuple):
     """Where the file has none, with ours."""
     valued: JudgedProblems
     """Those alone that have a value in the file."""
+    guessed: JudgedProblems
+    """All, where the file guesses with what the guess is worth."""
+    guesses: int
     raised: int
     """How many have a higher value in the file than here."""
     lowered: int
 
+    @property
+    def differing(self) -> int:
+        return self.raised + self.lowered
+
     def __str__(self) -> str:
         total = sum(len(problem.values) for problem in self.valued)
         ways = f"{self.raised:,} higher there, {self.lowered:,} lower"
-        return f"the verdicts on {self.raised + self.lowered:,} of {total:,} samples differ ({ways})"
+        return f"the verdicts on {self.differing:,} of {total:,} samples differ ({ways})"
 
 
-def with_values(results: Sequence[ProblemResult], values: SampleValues) -> Verdicts | None:
+def with_values(results: Sequence[ProblemResult], values: SampleValues, guesses: SampleValues) -> Verdicts | None:
     """None if the file says nothing of single samples."""
     if not values:
         return None
-    merged, valued, raised, lowered = [], [], 0, 0
+    merged, valued, guessed, raised, lowered = [], [], [], 0, 0
     for result, own in zip(results, samples(results), strict=True):
         told = {place: values.get((result.problem, place), ours) for place, ours in enumerate(own.values)}
-        both = own._replace(values=tuple(told.values()))
-        merged.append(both)
+        merged.append(own._replace(values=tuple(told.values())))
         raised += sum(told[place] > ours + _ROUNDING_ERROR for place, ours in enumerate(own.values))
         lowered += sum(told[place] < ours - _ROUNDING_ERROR for place, ours in enumerate(own.values))
         if places := [place for place in told if (result.problem, place) in values]:
-            valued.append(both.only(places))
-    return Verdicts(merged, valued, raised, lowered)
+            valued.append(merged[-1].only(places))
+        with_guesses = (guesses or {}).get
+        guessed.append(
+            own._replace(values=tuple(with_guesses((result.problem, at), value) for at, value in told.items()))
+        )
+    return Verdicts(merged, valued, guessed, len(guesses or {}), raised, lowered)
 
 
 # Other ways to count them.

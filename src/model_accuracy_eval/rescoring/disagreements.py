@@ -4,13 +4,16 @@ import csv
 import io
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from statistics import fmean
 from typing import Literal
 
 import msgspec
 
+from model_accuracy_eval.benchmarks.dataset_names import normal
 from model_accuracy_eval.records import Attempt, DatasetResult, Pipeline, Record, VerdictReason
 from model_accuracy_eval.report import markdown
-from model_accuracy_eval.rescoring.saved_replies import SavedReply
+from model_accuracy_eval.rescoring.causes import READ
+from model_accuracy_eval.rescoring.saved_replies import HEADLINE, SavedReply
 
 DisagreementKind = Literal[
     "another answer read",
@@ -95,33 +98,40 @@ def disagreements(
     return counts, [disagreement(*key) for key in ordered]
 
 
-_ACCURACY = "correct"
-"""The name of a value in files that have only one."""
-
-
 class SampleClaims:
     """The values of all samples. The first metric's are kept one by one, to compare them with ours."""
 
     def __init__(self, pipelines: Sequence[Pipeline], n: int) -> None:
         self._first = pipelines[0]
         self._n = n
+        self._labels = {normal(use.label or use.name): use.label or use.name for use in self._first.metrics}
         self._values: dict[str, list[float]] = {}
         self.of_samples: dict[tuple[int, int], float] = {}
+        self.guesses: dict[tuple[int, int], float] = {}
+        """What guesses are worth, where no answer was read."""
         self.titles: dict[int, tuple[str, str]] = {}
         """How the file calls a problem, and the right answers that it has."""
 
     def add(self, reply: SavedReply, problem: int, index: int) -> None:
+        headline = self._headline_of(reply)
         for metric, value in reply.claimed.items():
-            self._values.setdefault(self._row_name(metric, reply.filter), []).append(value)
-        if reply.filter in ("none", self._first.name):
-            of_first = reply.claimed.get(self.metric, reply.claimed.get(_ACCURACY))
-            if of_first is not None:
-                self.of_samples[problem, index] = of_first
-                self.titles[problem] = reply.problem, " / ".join(reply.gold)
+            name = HEADLINE if metric == headline else metric
+            self._values.setdefault(self._row_name(name, reply.filter), []).append(value)
+        if headline is not None and reply.filter in ("none", self._first.name):
+            (self.guesses if reply.is_guess else self.of_samples)[problem, index] = reply.claimed[headline]
+            self.titles[problem] = reply.problem, " / ".join(reply.gold)
+
+    def _headline_of(self, reply: SavedReply) -> str | None:
+        """Which of a sample's values is by our first metric. EvalPlus calls all tests plus, and the first ones base."""
+        tests = "plus" if "base" in self._labels.values() else "base"
+        names = (self.metric, self._first.metrics[0].label, HEADLINE, reply.main, tests)
+        return next((name for name in names if name in reply.claimed), None)
 
     def figures(self, others: Mapping[str, float], filter_name: str) -> dict[str, float]:
         """Their means. `others`: claimed figures of metrics that have no value for a sample."""
-        means = {metric: 100 * sum(values) / len(values) for metric, values in self._values.items()}
+        means = {metric: 100 * fmean(values) for metric, values in self._values.items()}
+        if self.guesses and self.of_samples:
+            means[READ] = 100 * fmean(self.of_samples.values())
         return {**{self._row_name(metric, filter_name): value for metric, value in others.items()}, **means}
 
     @property
@@ -129,11 +139,12 @@ class SampleClaims:
         return self._first.metrics[0].name
 
     def _row_name(self, metric: str, filter_name: str) -> str:
-        """The metric's name in our rows, or lm-eval's if no reading of ours has the name of its filter. Files that only
-        say "correct" mean accuracy."""
+        """The metric's name in our rows, or lm-eval's if no reading of ours has the name of its filter."""
         first = self._first.metrics[0]
         headline = first.label or first.name
-        name = headline if metric in {_ACCURACY, first.name} else metric
+        forms = (normal(metric), f"{normal(metric)}acc")  # EvalScope writes prompt_level_strict for …_acc
+        known = next((self._labels[form] for form in forms if form in self._labels), metric)
+        name = headline if metric in {HEADLINE, first.name} else known
         pipeline = self._first.name if filter_name == "none" else filter_name
         row_name = name if pipeline == "none" else f"{name},{pipeline}"
         return f"{row_name} ({self._n} runs average)" if self._n > 1 and name == headline else row_name

@@ -27,7 +27,7 @@ from model_accuracy_eval.records import (
     TaskSpec,
 )
 from model_accuracy_eval.rescoring.saved_replies import ProblemName, SavedProblem, SavedReply
-from model_accuracy_eval.scoring.answers.answer_kinds import LETTERS, answer_kind
+from model_accuracy_eval.scoring.answers.answer_kinds import KINDS, LETTERS, answer_kind
 from model_accuracy_eval.scoring.metrics.metric_table import METRICS, metric, metric_uses, pipelines
 from model_accuracy_eval.tasks.importers import lm_eval_metrics
 from model_accuracy_eval.tasks.importers.lm_eval_files import ImportFindings
@@ -115,15 +115,25 @@ def right_answers(gold: Sequence[str]) -> tuple[str, ...]:
     return tuple(after(text, "####") if "####" in text else text.strip() for text in gold)
 
 
-def guess(name: str, replies: Sequence[SavedReply], results: LmEvalResults | None = None) -> tuple[TaskSpec, str]:
-    """A scoring for the replies of an unknown dataset, and its description."""
+def guess(
+    name: str, replies: Sequence[SavedReply], results: LmEvalResults | None = None, named: str = ""
+) -> tuple[TaskSpec, str]:
+    """The scoring of an unknown dataset that its right answers leave no doubt about, and its description. `named`: the
+    kind of answers that the user says; without it texts are refused, which tools judge in a hundred ways."""
     if replies and replies[0].loglikelihoods:
         metrics = _known_metrics(replies[0]) or (MetricUse(name="acc"), MetricUse(name="acc_norm"))
         return replace(_task(name, Pipeline(metrics=metrics)), kind="choice"), "the likeliest option"
     if replies and replies[0].metrics:
         return _filtered_task(name, replies[0], results)
-    gold = [answer for reply in replies for answer in right_answers(reply.gold)]
-    kind = LETTERS if all(len(answer) == 1 and answer in ascii_uppercase for answer in gold) else answer_kind(gold)
+    gold = [answer for reply in replies for answer in right_answers(reply.gold) if answer]
+    letters = bool(gold) and all(len(answer) == 1 and answer in ascii_uppercase for answer in gold)
+    kind = KINDS[named] if named else LETTERS if letters else answer_kind(gold)
+    if kind.name == "text" and not named:
+        shown = f"its right answers are texts, such as {gold[0][:60]!r}" if gold else "it has no right answers"
+        raise BadData(
+            f"{name} does not say which dataset was asked, and {shown}: name the dataset with --task, such as --task "
+            "ifeval; --task text judges by whether a reply is the right text."
+        )
     return _task(name, Pipeline(filters=(kind.filter,), metrics=(kind.metric,))), kind.reading
 
 
@@ -182,18 +192,27 @@ def suits(task: TaskSpec) -> bool:
 
 def prepared(
     name: str, saved: Mapping[ProblemName, SavedProblem], task: TaskSpec
-) -> tuple[PreparedDataset, dict[ProblemName, Problem]]:
-    """The dataset of the file `name`, and its problems by their names in the file."""
-    ordered = sorted(saved.items(), key=lambda item: _natural_order(item[1]))
-    if missing := [problem.title for _, problem in ordered if not problem.gold]:
-        raise BadData(
-            f"{name} has no right answer for {len(missing):,} of {len(saved):,} problems, such as '{missing[0]}': name "
-            "the dataset that was asked with --task."
-        )
+) -> tuple[PreparedDataset, dict[ProblemName, Problem], dict[ProblemName, str]]:
+    """The dataset of the file `name`, its problems by their names in the file, and why some cannot be judged."""
     task = _with_known_parts(task, saved.values())
-    problems = {key: _problem(name, number, problem, task) for number, (key, problem) in enumerate(ordered)}
+    problems: dict[ProblemName, Problem] = {}
+    strangers: dict[ProblemName, str] = {}
+    for key, problem in sorted(saved.items(), key=lambda item: _natural_order(item[1])):
+        why = problem.odd or ("" if problem.gold else "it has no right answer")
+        try:
+            problems[key] = _problem(len(problems), problem, task)
+        except BadData as error:
+            why = why or error.sentence
+        if why:
+            problems.pop(key, None)
+            strangers[key] = f"problem {problem.title}: {why}"
+    if not problems:
+        raise BadData(
+            f"{name}: {next(iter(strangers.values()))}, and so it is with all of its {len(saved):,} problems: name the "
+            "dataset that was asked with --task."
+        )
     dataset = PreparedDataset(task=task, problems=tuple(problems.values()), version=VERSION, questions=VERSION)
-    return dataset, problems
+    return dataset, problems, strangers
 
 
 def assumptions(task: TaskSpec, problems: Iterable[SavedProblem]) -> tuple[str, ...]:
@@ -208,7 +227,7 @@ def assumptions(task: TaskSpec, problems: Iterable[SavedProblem]) -> tuple[str, 
     return (sentence,)
 
 
-def _problem(name: str, number: int, saved: SavedProblem, task: TaskSpec) -> Problem:
+def _problem(number: int, saved: SavedProblem, task: TaskSpec) -> Problem:
     problem = Problem(
         id=number,
         messages=(),
@@ -217,13 +236,13 @@ def _problem(name: str, number: int, saved: SavedProblem, task: TaskSpec) -> Pro
         category=saved.part or None,
     )
     if task.kind != "generate":
-        return _of_loglikelihoods(name, saved, problem)
+        return _of_loglikelihoods(saved, problem)
     if any(pipeline.filters for pipeline in pipelines(task)):  # else another program read the answers, in its own way
         problem = replace(problem, references=right_answers(saved.gold))
-    return replace(problem, references=_letters(name, saved)) if _reads_letters(task) else problem
+    return replace(problem, references=_letters(saved)) if _reads_letters(task) else problem
 
 
-def _of_loglikelihoods(name: str, saved: SavedProblem, problem: Problem) -> Problem:
+def _of_loglikelihoods(saved: SavedProblem, problem: Problem) -> Problem:
     """A single text has no options: what counts is its likelihood, and whether greedy decoding gives it."""
     if len(saved.options) < 2:
         texts = saved.options or saved.gold
@@ -233,14 +252,11 @@ def _of_loglikelihoods(name: str, saved: SavedProblem, problem: Problem) -> Prob
     places = [positions(text, saved.options) for text in saved.gold]
     known = [place for found in places if found for place in found if 0 <= place < len(saved.options)]
     if len(known) < len(saved.gold):
-        raise BadData(
-            f"{name}: the right answer {' / '.join(saved.gold)!r} of problem '{saved.title}' is none of its "
-            f"{len(saved.options)} options."
-        )
+        raise BadData(f"the right answer {' / '.join(saved.gold)!r} is none of its {len(saved.options)} options")
     return replace(problem, gold=tuple(known))
 
 
-def _letters(name: str, saved: SavedProblem) -> tuple[str, ...]:
+def _letters(saved: SavedProblem) -> tuple[str, ...]:
     """The right answers as letters; with known options, a text of one may stand for its letter."""
     offered = ascii_uppercase[: len(saved.options) or _MOST_LETTERS]
     letters = tuple(
@@ -250,9 +266,7 @@ def _letters(name: str, saved: SavedProblem) -> tuple[str, ...]:
     if all(letter and letter in offered for letter in letters):
         return letters
     options = f"its {len(saved.options)} options" if saved.options else f"the letters A to {offered[-1]}"
-    raise BadData(
-        f"{name}: the right answer {' / '.join(saved.gold)!r} of problem '{saved.title}' is none of {options}."
-    )
+    raise BadData(f"the right answer {' / '.join(saved.gold)!r} is none of {options}")
 
 
 def _reads_letters(task: TaskSpec) -> bool:

@@ -1,25 +1,26 @@
 """The problems of a file → those of a dataset: by the rows' own ids, by position, or by equal questions.
 
 Every way is tried. One that places all problems of the file is taken if nothing in the file contradicts it: a question
-must show the row's text, a right answer must be the row's. What cannot be placed, or only in contradiction, is refused.
-Datasets are corrected now and then, so a few problems may be of another edition; they are judged as the file has them.
+must show the row's text, a right answer must be the row's. Else the way that places nearly all of them is, and the
+others have no place; a file most of whose problems have none is of another dataset, and refused. Datasets are corrected
+now and then, so a few problems may be of another edition; they are judged as the file has them.
 """
 
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import NamedTuple
 
 from model_accuracy_eval.errors import BadData
-from model_accuracy_eval.records import PreparedDataset, Problem, Record, TaskSpec
+from model_accuracy_eval.records import PreparedDataset, Problem
 from model_accuracy_eval.rescoring import agreement
 from model_accuracy_eval.rescoring.agreement import Contradiction
 from model_accuracy_eval.rescoring.saved_replies import SavedProblem, plain
 
-_OPENINGS = (32, 16, 8, 4, 2, 1)
-"""A row is looked up by so many first characters of its longest text."""
+_OPENINGS = (256, 128, 64, 32, 16, 8, 4, 2, 1)
+"""A row is looked up by so many first characters of its longest text, as many as it has: many questions begin alike."""
 _STARTS = re.compile(r" |(?<=\W)")
 """Where a text may begin inside of a question."""
 
@@ -118,6 +119,9 @@ class Way:
     title: str
     places: RowPlaces
 
+    by_names: bool = False
+    """Whether the ids are words that no other dataset's rows have."""
+
     @property
     def missing(self) -> int:
         return self.places.count(None)
@@ -142,7 +146,9 @@ def ways_by_id(saved: Sequence[SavedProblem], problems: Sequence[Problem], *, ow
     yield _by(positions, "positions in the data file", rows)
     yield _by(positions, "positions in the order of a run of this program", by_id)
     keys = [[key_form(one.id), *([key_form(f"{one.part}/{one.id}")] if one.part else [])] for one in saved]
-    yield _by(keys, "the rows' own ids", [(key_form("/".join(row.key)), row) for row in problems if row.key])
+    named = [(key_form("/".join(row.key)), row) for row in problems if row.key]
+    of_rows = _by(keys, "the rows' own ids", named)
+    yield replace(of_rows, by_names=not all(form.isdecimal() for form, _ in named))
     numbers = [[str(int(number[0]))] if (number := _NUMBER.search(one.id)) else [] for one in saved]
     yield _by(numbers, "numbers in the rows' own ids", list(_numbered(problems)))
     yield _by(positions, "positions in the dataset", [(str(place), row) for place, row in enumerate(problems)])
@@ -185,6 +191,9 @@ _SHOWN = 3
 _REWORDED, _CHANGED = 0.1, 0.01
 """The greatest shares of problems that may be of another edition: in hardly other words with the same right answer, or
 with options or a right answer of the file's own. One always may."""
+_BY_WORDS, _BY_ANSWERS = 0.5, 0.9
+"""The least shares of a file's problems that have to be known as rows of the dataset, so that the others are the
+exception: by their questions or the rows' own ids; by right answers, which may be the same by chance."""
 
 
 class NotInDataset(BadData):
@@ -194,29 +203,40 @@ class NotInDataset(BadData):
 class Joined(NamedTuple):
     """For each problem of a file its problem in the dataset, and what a reader has to know of that."""
 
-    problems: list[Problem]
-    notes: tuple[str, ...]
+    problems: list[Problem | None]
+    notes: tuple[str, ...] = ()
+    strangers: tuple[str, ...] = ()
+    """For each problem that has none, why."""
 
 
 def join(name: str, saved: Sequence[SavedProblem], prepared: PreparedDataset, *, own: bool = False) -> Joined:
-    """Finds the problems of the file `name` in the dataset. `own`: the ids are those of this program."""
-    ways = [_Check(way, saved, prepared) for way in ways_by_id(saved, prepared.problems, own=own)]
+    """Finds the problems of the file `name` in the dataset. `own`: the ids are those of this program.
+
+    Of a file whose problems are all in the dataset but for a few, those few have no place.
+    """
+    sound = [problem for problem in saved if not problem.odd]
+    ways = [_Check(way, sound, prepared) for way in ways_by_id(sound, prepared.problems, own=own)]
     agreeing = [check for check in ways if check.agrees]
-    if not agreeing and not own and all(problem.question for problem in saved):
-        ways.append(_Check(Way("equal questions", by_question(saved, prepared.problems)), saved, prepared))
+    if not agreeing and not own and any(problem.question for problem in sound):
+        ways.append(_Check(Way("equal questions", by_question(sound, prepared.problems)), sound, prepared))
         agreeing = [check for check in ways if check.agrees]
-    if not agreeing:
-        raise _refusal(name, saved, prepared, ways)
-    first, *others = sorted(agreeing, key=lambda check: len(check.contradictions))
-    if not first.shows_all and (
-        other := next((check for check in others if check.way.places != first.way.places), None)
-    ):
+    chosen = min(agreeing, key=lambda check: len(check.contradictions)) if agreeing else _best_part(ways, own=own)
+    if chosen is None:
+        raise _refusal(name, sound, prepared, ways)
+    others = [check.way for check in agreeing if check.way.places != chosen.way.places]
+    if others and not chosen.shows_all:
         raise BadData(
-            f"The ids of {name} can be read as {first.way.title} and as {other.way.title} of {prepared.task.name}, "
+            f"The ids of {name} can be read as {chosen.way.title} and as {others[0].title} of {prepared.task.name}, "
             "which are different problems: add the question to every reply."
         )
-    problems = [first.editions.get(place.id, place) for place in first.way.places if place is not None]
-    return Joined(problems, tuple(first.notes(prepared.task.name)))
+    places, reasons = iter(chosen.places), chosen.reasons(prepared.task.name)
+    problems = [None if problem.odd else next(places) for problem in saved]
+    strangers = (
+        f"problem {one.title}: {one.odd or next(reasons)}"
+        for one, place in zip(saved, problems, strict=True)
+        if place is None
+    )
+    return Joined(problems, chosen.notes(prepared.task.name), tuple(strangers))
 
 
 class _Check:
@@ -224,29 +244,81 @@ class _Check:
 
     def __init__(self, way: Way, saved: Sequence[SavedProblem], prepared: PreparedDataset) -> None:
         self.way = way
-        pairs = [(one, place) for one, place in zip(saved, way.places, strict=True) if place is not None]
         parts = {key_form(problem.category) for problem in prepared.problems if problem.category}
-        findings = [
-            _other_part(*pair, parts) or agreement.check(*pair, prepared.task.of(pair[1]))
-            for pair in (pairs if way.fits else ())
+        self._findings = [
+            None
+            if place is None
+            else _other_part(one, place, parts) or agreement.check(one, place, prepared.task.of(place))
+            for one, place in zip(saved, way.places, strict=True)
         ]
-        self.contradictions = [finding for finding in findings if isinstance(finding, Contradiction)]
-        self.editions = {finding.edition.id: finding.edition for finding in self.contradictions if finding.edition}
-        rows = {place.id: place for _, place in pairs}
-        changed = sum(edition != rows[number] for number, edition in self.editions.items())
-        few = changed <= max(1, _CHANGED * len(saved)) and len(self.editions) <= max(1, _REWORDED * len(saved))
-        self.agrees = way.fits and few and len(self.editions) == len(self.contradictions)
-        self.shows_all = all(finding is True for finding in findings)
+        self.contradictions = [finding for finding in self._findings if isinstance(finding, Contradiction)]
+        self._editions = self._known_editions(saved, prepared)
+        self.agrees = way.fits and len(self._editions) == len(self.contradictions)
+        self.shows_all = all(finding == "question" for finding in self._findings)
         """Whether every problem's question is its row's."""
+        self.places = list(self._places())
 
-    def notes(self, task: str) -> Iterator[str]:
+    def _known_editions(self, saved: Sequence[SavedProblem], prepared: PreparedDataset) -> dict[int, Problem]:
+        """Id of the row → the problem as the file has it; none if these are so many that it is another dataset."""
+        if len(self.contradictions) > max(1, _REWORDED * len(saved)):
+            return {}
+        pairs = [
+            (place, agreement.edition(one, place, prepared.task.of(place)))
+            for one, place, finding in zip(saved, self.way.places, self._findings, strict=True)
+            if place is not None and isinstance(finding, Contradiction) and finding.what != "part"
+        ]
+        found = {place.id: edition for place, edition in pairs if edition is not None}
+        changed = sum(edition is not None and edition != place for place, edition in pairs)
+        return found if changed <= max(1, _CHANGED * len(saved)) else {}
+
+    def _places(self) -> Iterator[Problem | None]:
+        """The rows that nothing in the file contradicts, each for the first problem that is found to be it."""
+        taken: set[int] = set()
+        for place, finding in zip(self.way.places, self._findings, strict=True):
+            fits = place is not None and (not isinstance(finding, Contradiction) or place.id in self._editions)
+            if place is None or not fits or place.id in taken:
+                yield None
+                continue
+            taken.add(place.id)
+            yield self._editions.get(place.id, place)
+
+    def reasons(self, task: str) -> Iterator[str]:
+        """Why a problem has no place, for each of these."""
+        for found, place, finding in zip(self.places, self.way.places, self._findings, strict=True):
+            if found is None and isinstance(finding, Contradiction):
+                yield f"it has the {finding.what} {finding.file!r} in the file and {finding.row!r} in {task}"
+            elif found is None:
+                yield f"{task} has none of that name" if place is None else f"{task} has it once, the file twice"
+
+    @property
+    def is_of_the_dataset(self) -> bool:
+        """Whether so many problems are known as rows that the others are the exception."""
+        known = [finding for found, finding in zip(self.places, self._findings, strict=True) if found is not None]
+        by_words = len(known) if self.way.by_names else known.count("question")
+        by_answers = by_words + known.count("right answer")
+        count = len(self._findings)
+        return by_words >= _BY_WORDS * count > 0 or by_answers >= _BY_ANSWERS * count > 0
+
+    def notes(self, task: str) -> tuple[str, ...]:
         """What the file says otherwise where it is joined all the same."""
-        if count := len(self.contradictions):
-            first = self.contradictions[0]
-            yield (
-                f"{count:,} of the problems are of another edition in the file than in {task}, and are judged as the "
-                f"file has them, such as problem {first.problem}: {first.what} {first.file!r} and not {first.row!r}."
-            )
+        if not self._editions:
+            return ()
+        first = self.contradictions[0]
+        sentence = (
+            f"{len(self._editions):,} of the problems are of another edition in the file than in {task}, and are "
+            f"judged as the file has them, such as problem {first.problem}: {first.what} {first.file!r} and not "
+            f"{first.row!r}."
+        )
+        return (sentence,)
+
+
+def _best_part(ways: Sequence[_Check], *, own: bool) -> _Check | None:
+    """The way that places most problems, if these are nearly all. Two that place as many are two datasets."""
+    placed = {check: len(check.places) - check.places.count(None) for check in ways if check.is_of_the_dataset}
+    if own or not placed:
+        return None
+    best, *others = [check for check, count in placed.items() if count == max(placed.values())]
+    return None if any(check.places != best.places for check in others) else best
 
 
 def _other_part(saved: SavedProblem, problem: Problem, parts: Collection[str]) -> Contradiction | None:
@@ -288,84 +360,3 @@ def _not_found(name: str, saved: Sequence[SavedProblem], prepared: PreparedDatas
         f"{len(missing):,} of {len(saved):,} problems of {name} are not in {task.name}, such as {named}: "
         f"{own}positions from 0 to {size - 1:,}, or the questions themselves."
     )
-
-
-class Coverage(Record, frozen=True, kw_only=True):
-    """The problems to judge. `limit`: if they are what a run with that limit asks."""
-
-    problems: Sequence[Problem]
-    limit: int | None = None
-    notes: tuple[str, ...] = ()
-
-
-def coverage(
-    name: str, task: TaskSpec, problems: Sequence[Problem], held: Collection[int], *, limit: int | None, subset: bool
-) -> Coverage:
-    """The problems that the figures are of.
-
-    `held`: ids of the problems that the file holds. With a `limit` the first ones count, whether the file holds them or
-    not; with `subset` those that it holds. Otherwise it is the whole dataset, unless the file holds its first problems
-    and no others, or whole parts of it (subjects, languages) and nothing of others: then these were asked.
-    """
-    if limit is not None:
-        return _limited(name, task, problems, held, limit)
-    if subset:
-        chosen = tuple(problem for problem in problems if problem.id in held)
-        return Coverage(problems=chosen, notes=_of_these(len(chosen), len(problems), "holds"))
-    parts = {problem.category for problem in problems if problem.id in held}
-    of_parts = [problem for problem in problems if problem.category in parts]
-    names = dict.fromkeys(problem.category for problem in problems)
-    notes = (
-        _parts(len(parts), len(names), sorted(filter(None, parts)), len(of_parts)) if len(parts) < len(names) else ()
-    )
-    chosen = _first(of_parts, held) or tuple(of_parts)
-    whole = len(of_parts) == len(problems)
-    if len(chosen) < len(of_parts):
-        shown = _of_these(len(chosen), len(of_parts), "holds the first")
-        prefix = whole and chosen == tuple(problems[: len(chosen)])
-        return Coverage(problems=chosen, limit=len(chosen) if prefix else None, notes=(*notes, *shown))
-    return Coverage(problems=chosen, notes=(*notes, *_lacking(chosen, held)))
-
-
-def _limited(name: str, task: TaskSpec, problems: Sequence[Problem], held: Collection[int], limit: int) -> Coverage:
-    chosen = tuple(problems[:limit])
-    others = len(held) - sum(problem.id in held for problem in chosen)
-    if others == len(held):
-        raise BadData(f"{name} holds none of the first {limit:,} problems of {task.name}.")
-    left_out = f"{others:,} problems of the file come after the first {limit:,} and are left out (--limit)."
-    return Coverage(problems=chosen, limit=limit, notes=((left_out,) if others else ()) + _lacking(chosen, held))
-
-
-def _first(problems: Sequence[Problem], held: Collection[int]) -> tuple[Problem, ...]:
-    """The problems that the file holds if these are the first ones, or equally many first ones of every part."""
-    chosen = tuple(problem for problem in problems if problem.id in held)
-    if chosen == tuple(problems[: len(chosen)]):
-        return chosen
-    sizes, held_sizes = (Counter(problem.category for problem in some) for some in (problems, chosen))
-    most = max(held_sizes.values())
-    taken: Counter[str | None] = Counter()
-    for problem in problems:
-        taken[problem.category] += 1
-        if (problem.id in held) != (taken[problem.category] <= most):
-            return ()
-    return chosen if len(sizes) > 1 else ()
-
-
-def _of_these(chosen: int, size: int, holds: str) -> tuple[str, ...]:
-    return (f"The file {holds} {chosen:,} of {size:,} problems: the figures are of these {chosen:,}.",)
-
-
-def _parts(parts: int, size: int, names: Sequence[str], problems: int) -> tuple[str, ...]:
-    shown = ", ".join(names[:5]) + (" and others" if len(names) > 5 else "")
-    return (f"The file holds {parts:,} of {size:,} parts ({shown}): the figures are of their {problems:,} problems.",)
-
-
-def _lacking(problems: Sequence[Problem], held: Collection[int]) -> tuple[str, ...]:
-    lacking = sum(problem.id not in held for problem in problems)
-    if not lacking:
-        return ()
-    sentence = (
-        f"{lacking:,} of {len(problems):,} problems are not in the file, and their samples count as not correct; "
-        "--subset judges those alone that it holds."
-    )
-    return (sentence,)

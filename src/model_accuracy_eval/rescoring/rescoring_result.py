@@ -4,6 +4,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -12,7 +13,7 @@ from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import Counts, DatasetResult, MetricUse, Record, SummaryRow, TaskGroup
 from model_accuracy_eval.report import figures
 from model_accuracy_eval.rescoring import causes
-from model_accuracy_eval.rescoring.causes import Claim, Evidence, Measure, SampleValues
+from model_accuracy_eval.rescoring.causes import READ, Claim, Evidence, Measure, SampleValues
 from model_accuracy_eval.rescoring.disagreements import Disagreement, DisagreementKind
 from model_accuracy_eval.scoring.figures import groups as group_figures
 
@@ -41,6 +42,8 @@ class Rescored(Record, frozen=True, kw_only=True):
     counts: Counts
     figures: tuple[ClaimedFigure, ...]
     rows: tuple[SummaryRow, ...]
+    left_out: tuple[str, ...] = ()
+    """Rows and problems of the file that are not judged, and why."""
     notes: tuple[str, ...]
     differing: int
     """How many samples have another value in the file."""
@@ -71,6 +74,18 @@ def of_groups(groups: Sequence[TaskGroup], results: Sequence[DatasetResult]) -> 
         )
 
 
+def of_those_judged(result: DatasetResult) -> Iterator[str]:
+    """What the headline is of the problems that have samples, if it is a mean over them."""
+    problems = causes.samples(result.problem_results)
+    row, rest = next(iter(result.rows), None), causes.without("missing")(problems, Measure("mean"))
+    share = causes.as_defined(problems, Measure("mean"))
+    if row is None or row.value is None or rest is None or share is None or abs(100 * share - row.value) > 1e-6:
+        return
+    yield f"Of the samples that are judged, {row.metric} is {100 * rest:.2f}."
+
+
+_LISTED = 5
+"""How many rows that are left out the text shows."""
 _HEAD = ("metric", "ours", "95 %", "claimed", "difference")
 
 
@@ -94,7 +109,13 @@ def _lines(result: Rescored) -> Iterator[str]:
         if figure.why:
             yield f"{figure.metric}: {figure.why}"
     if result.counts.missing:
-        yield f"{result.counts.missing:,} samples are not in the file and count as not correct."
+        where = "left out or not in the file" if result.left_out else "not in the file"
+        yield f"{result.counts.missing:,} samples are {where} and count as not correct."
+    if result.left_out:
+        yield f"{len(result.left_out):,} rows or problems of the file are left out:"
+        yield from (f"  {reason}" for reason in result.left_out[:_LISTED])
+        if len(result.left_out) > _LISTED:
+            yield f"  and {len(result.left_out) - _LISTED:,} more, which --json lists"
     yield from result.notes
     yield from _disagreements(result)
 
@@ -187,30 +208,43 @@ def _numbers(content: Mapping[str, Any], *above: str) -> Iterator[tuple[tuple[st
 
 
 def compare(
-    result: DatasetResult, headline: MetricUse, claimed: Mapping[str, float], of_samples: SampleValues
+    result: DatasetResult,
+    headline: MetricUse,
+    claimed: Mapping[str, float],
+    of_samples: SampleValues,
+    guesses: SampleValues = MappingProxyType({}),
 ) -> tuple[ClaimedFigure, ...]:
-    """Every figure that either side has. `of_samples`: of the headline."""
+    """Every figure that either side has. `of_samples`: of the headline; `guesses`: where no answer was read."""
     claims = causes.claims(claimed)
     names = dict.fromkeys([*(row.metric for row in result.rows), *claimed])
-    own = _OwnFigures(result, headline, of_samples)
+    own = _OwnFigures(result, headline, of_samples, guesses)
     return tuple(own.against(name, claims.get(name)) for name in names)
 
 
 class _OwnFigures:
     """Our figures, and any others that the samples give."""
 
-    def __init__(self, result: DatasetResult, headline: MetricUse, of_samples: SampleValues) -> None:
+    def __init__(
+        self, result: DatasetResult, headline: MetricUse, of_samples: SampleValues, guesses: SampleValues
+    ) -> None:
         self._rows = {row.metric: row for row in result.rows}
         self._first = result.rows[0].metric if result.rows else ""
         self._names = {headline.name, headline.label or headline.name}
         self._problems = causes.samples(result.problem_results)
-        self._verdicts = causes.with_values(result.problem_results, of_samples)
+        self._verdicts = causes.with_values(result.problem_results, of_samples, guesses)
+        self._read = [
+            problem.only(places)
+            for result, problem in zip(result.problem_results, self._problems, strict=True)
+            if (places := [at for at in range(result.n) if (result.problem, at) in of_samples])
+        ]
         self._n = causes.samples_of_each(self._problems)
         self._yes_or_no = all(problem.c is not None for problem in result.problem_results)
 
     def against(self, name: str, claim: Claim | None) -> ClaimedFigure:
         row, figure = self._rows.get(name), self._figure(name)
         ours = row.value if row else self._count(figure)
+        if name == READ and (share := causes.as_defined(self._read, Measure("mean"))) is not None:
+            ours = 100 * share
         if claim is None:
             return ClaimedFigure(metric=name, ours=ours, claimed=None)
         explanation = causes.explain(claim, self._evidence(name, ours, figure))
@@ -221,6 +255,10 @@ class _OwnFigures:
 
     def _evidence(self, name: str, ours: float | None, figure: Measure | None) -> Evidence:
         row = self._rows.get(name)
+        if name == READ and self._verdicts:
+            valued = self._verdicts.valued
+            verdicts = self._verdicts._replace(all=valued, guessed=valued)
+            return Evidence(problems=self._read, verdicts=verdicts, ours=ours, figure=Measure("mean"), others={})
         return Evidence(
             problems=self._problems,
             verdicts=self._verdicts,

@@ -20,7 +20,7 @@ from model_accuracy_eval.benchmarks.dataset_names import normal
 from model_accuracy_eval.errors import BadData, BadReuse, BadValue
 from model_accuracy_eval.ports import ProgressDisplay
 from model_accuracy_eval.records import ClientLimits, DatasetResult, JSONObject, RunPlan, TaskGroup, TaskSpec
-from model_accuracy_eval.rescoring import file_dataset, rescoring_result, saved_replies
+from model_accuracy_eval.rescoring import file_dataset, rescoring_result, saved_samples
 from model_accuracy_eval.rescoring.disagreements import text_format
 from model_accuracy_eval.rescoring.file_dataset import LmEvalResults
 from model_accuracy_eval.rescoring.rescore import OnDisagreement, ReadReplies, ReplyFile, rescore
@@ -32,6 +32,8 @@ from model_accuracy_eval.run.resolve import check_judging, sampling
 from model_accuracy_eval.run.shared_sandbox import one_sandbox
 from model_accuracy_eval.run_folder import journal
 from model_accuracy_eval.run_folder.runfile import RUN_FILE
+from model_accuracy_eval.scoring.answers.answer_kinds import KINDS
+from model_accuracy_eval.scoring.metrics.metric_table import pipelines
 from model_accuracy_eval.system.clock import SignalClock
 from model_accuracy_eval.system.local_files import PackedFile, read_lines, read_whole
 from model_accuracy_eval.tasks.library import NamedTasks
@@ -121,7 +123,7 @@ def _batches(paths: Sequence[str], given: RescoreOptions, environment: Mapping[s
     """Runs of this program go by their own plans, all other files by the settings alone."""
     settings = setting_values.merge(given.settings)
     library = plan_parts.library_of(settings, environment)
-    named = library.find(given.task) if given.task else NamedTasks(())
+    named = library.find(given.task) if given.task and given.task not in KINDS else NamedTasks(())
     for task in named.tasks:
         check_judging(settings, task)
     others: list[ReplyFile] = []
@@ -175,7 +177,7 @@ def _of_run(
     chosen = _chosen(plan, path, named)
     if k != plan.k or "k" in given.settings:
         for task in chosen:
-            saved_replies.check_samples(task.name, task, plan.sampling.n, k)
+            saved_samples.check_samples(task.name, task, plan.sampling.n, k)
     for task in chosen:
         check_judging(settings, task)
     files = [_run_file(folder, plan, task, named.tasks[0] if len(named.tasks) == 1 else task, given) for task in chosen]
@@ -209,7 +211,7 @@ def _run_file(folder: Path, plan: RunPlan, asked: TaskSpec, task: TaskSpec, give
 
     def read() -> Iterator[SavedReply]:
         lines = (read_lines(str(path)) if path.is_file() else iter(()) for path in (answers, failures))
-        return saved_replies.replies(*lines)
+        return saved_samples.replies(*lines)
 
     results = folder / "results" / plan.settings.label / f"{asked.name}.json"
     claimed = given.claimed or (str(results) if results.is_file() else None)
@@ -227,8 +229,9 @@ def _run_file(folder: Path, plan: RunPlan, asked: TaskSpec, task: TaskSpec, give
 
 def _other_file(path: str, named: NamedTasks, given: RescoreOptions) -> ReplyFile:
     name, read = _with_failures(path, given)
-    first = next(iter(read()), SavedReply())
-    task = _task(name, first, named, given)
+    first = next((reply for reply in read() if not reply.odd), SavedReply())
+    kind = given.task if given.task in KINDS else ""
+    task = None if kind else _task(name, first, named, given)
     return ReplyFile(
         name=name,
         read=read,
@@ -237,6 +240,8 @@ def _other_file(path: str, named: NamedTasks, given: RescoreOptions) -> ReplyFil
         n=given.settings.get("num_return_sequences"),
         results=None if task else _lm_eval_results(path, name),
         claimed=_claimed(given.claimed, path, name),
+        kind=kind or "",
+        spelled=named.understood([given.task]) if given.task else "",
     )
 
 
@@ -254,20 +259,36 @@ def _task(name: str, first: SavedReply, named: NamedTasks, given: RescoreOptions
     """The dataset that --task names; without it the one that the file names, unless lm-eval's own metrics judge it."""
     if len(named.tasks) == 1:
         return named.tasks[0]
-    candidates = {normal(task.name): task for task in named.tasks} or _of_the_table(first.dataset, name)
+    if not named.tasks:
+        return None if first.metrics else _named_by(name, first)
+    candidates = {normal(task.name): task for task in named.tasks}
     found = next((candidates[normal(word)] for word in (first.dataset, name) if normal(word) in candidates), None)
-    if named.tasks and found is None:
+    if found is None:
         raise BadValue(
             f"'{given.task}' stands for {len(named.tasks)} datasets, and {name} is called like none of them: name one "
             f"with --task, such as {named.tasks[0].name}."
         )
-    return found if named.tasks or not first.metrics else None
+    return found
 
 
-def _of_the_table(*names: str) -> dict[str, TaskSpec]:
-    """The datasets that are called like this, here or by other tools."""
-    known = {normal(name): dataset_table.canonical(name) or "" for name in names}
-    return {form: dataset_table.TASKS[name] for form, name in known.items() if name in dataset_table.TASKS}
+def _named_by(name: str, first: SavedReply) -> TaskSpec | None:
+    """The dataset of the table that a row or its file is called after, or whose figures alone are called as the values
+    of its samples."""
+    words = [first.dataset, name]
+    if first.main:  # EvalScope writes <dataset>_<subset>.jsonl
+        words += [name.rpartition("_")[0]]
+    known = (dataset_table.canonical(word) for word in words if word)
+    if found := next((name for name in known if name in dataset_table.TASKS), None):
+        return dataset_table.TASKS[found]
+    values = {normal(metric).removesuffix("acc") for metric in first.claimed}
+    alike = [task for task in dataset_table.TASKS.values() if len(values) > 1 and values <= set(_figures_of(task))]
+    return alike[0] if len(alike) == 1 else None
+
+
+def _figures_of(task: TaskSpec) -> Iterator[str]:
+    """What the figures of a whole dataset are called, without `_acc`."""
+    pipeline = next(iter(pipelines(task)))
+    return (normal(use.label or use.name).removesuffix("acc") for use in pipeline.metrics)
 
 
 def _lm_eval_results(file: str, name: str) -> LmEvalResults | None:
@@ -303,12 +324,17 @@ def with_failures(answers: Iterable[SavedReply], failures: Iterable[SavedReply])
     numbered: set[tuple[ProblemName, int]] = set()
     for reply in answers:
         yield reply
+        if reply.odd:
+            continue
         name = name_of(reply)
         sizes[name] += 1
         if reply.index is not None:
             numbered.add((name, reply.index))
     most = max(sizes.values(), default=1)
     for failure in failures:
+        if failure.odd:
+            yield failure
+            continue
         name = name_of(failure)
         made_up = sizes[name] >= most if failure.index is None else (name, failure.index) in numbered
         if not made_up:
@@ -322,6 +348,9 @@ def joined(parts: Sequence[ShapedFile]) -> Iterator[SavedReply]:
     for part in parts:
         numbers = set[int]()
         for reply in part.replies():
+            if reply.odd:
+                yield reply
+                continue
             if not reply.problem.isdecimal():
                 raise BadData(f"{part.name} is a part of a dataset, but its problem '{reply.problem}' is no number.")
             numbers.add(int(reply.problem))

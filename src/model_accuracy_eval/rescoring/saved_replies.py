@@ -2,24 +2,13 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 
-from model_accuracy_eval.errors import BadData, BadValue
-from model_accuracy_eval.ports import Store
-from model_accuracy_eval.records import (
-    Attempt,
-    EarlierReply,
-    Fault,
-    Loglikelihood,
-    PreparedDataset,
-    Problem,
-    Record,
-    RequestMethod,
-    RunPlan,
-    TaskSpec,
-    ToolRound,
-)
-from model_accuracy_eval.run_folder import journal
+from msgspec.structs import replace
+
+from model_accuracy_eval.records import EarlierReply, Loglikelihood, Record, RequestMethod, ToolRound
+
+HEADLINE = "correct"
 
 
 class SavedReply(Record, frozen=True, kw_only=True):
@@ -55,9 +44,18 @@ class SavedReply(Record, frozen=True, kw_only=True):
     metrics: tuple[str, ...] = ()
     claimed: dict[str, float] = {}  # noqa: RUF012 - msgspec copies it
     """The sample's values in the file, by metric."""
+    main: str = ""
+    """The metric among these that the tool calls the main one; files that have but one call it `HEADLINE`."""
+    is_guess: bool = False
+    """Whether the tool read no answer and guesses one: then its values are what a guess is worth."""
     loglikelihoods: tuple[Loglikelihood | None, ...] = ()
+    odd: str = ""
+    """Why the row cannot be read, with its place; nothing else is known then."""
 
 
+LEFT_OUT = -1
+_FEW = 10
+"""Problems are an exception where so many times as many are the rule."""
 _BLANKS = re.compile(r"\s+")
 
 ProblemName = tuple[str, str, str, int]
@@ -74,7 +72,13 @@ class SavedProblem(Record, frozen=True, kw_only=True):
     options: tuple[str, ...]
     gold: tuple[str, ...]
     numbers: tuple[int, ...]
-    """The numbers of its samples from 0, in the order of the file."""
+    """The numbers of its samples from 0, in the order of the file; `LEFT_OUT` of replies that are none."""
+    odd: str = ""
+    """Why it cannot be judged, whatever the dataset is."""
+
+    @property
+    def samples(self) -> int:
+        return len(self.numbers) - self.numbers.count(LEFT_OUT)
 
     @property
     def title(self) -> str:
@@ -92,12 +96,13 @@ def name_of(reply: SavedReply) -> ProblemName:
     return reply.part, reply.problem, "" if reply.problem else plain(reply.question), 0
 
 
-def problems(name: str, replies: Iterable[SavedReply]) -> dict[ProblemName, SavedProblem]:
-    """The problems in the order of the file `name`. Refuses replies without a problem and right answers that differ."""
+def problems(
+    replies: Iterable[SavedReply], n: int | None = None, *, own: bool = False
+) -> dict[ProblemName, SavedProblem]:
+    """The problems in the order of the file. `n`: how many samples of a problem the user says that there are; `own`:
+    the replies are those of a run of this program, so that all of them are samples."""
     groups: dict[ProblemName, list[SavedReply]] = {}
-    for number, reply in enumerate(replies, start=1):
-        if not reply.problem and not reply.question.strip():
-            raise BadData(f"{name}, reply {number}: there is neither the id nor the question of its problem.")
+    for reply in replies:
         groups.setdefault(name_of(reply), []).append(reply)
     sizes = Counter(map(len, groups.values()))
     usual = max(sizes, key=lambda size: (sizes[size], -size), default=0)
@@ -106,196 +111,49 @@ def problems(name: str, replies: Iterable[SavedReply]) -> dict[ProblemName, Save
         # Datasets repeat questions. Without ids, twice as many replies as usual are those of two problems.
         size = usual if not number_in_file and len(members) % usual == 0 else len(members)
         for copy, first in enumerate(range(0, len(members), size)):
-            found[part, number_in_file, question, copy] = _problem(name, members[first : first + size])
-    return found
+            found[part, number_in_file, question, copy] = _problem(members[first : first + size])
+    most = None if own else n or _usual_size(found.values())
+    return found if most is None else {name: _with_at_most(most, problem) for name, problem in found.items()}
 
 
-def _problem(name: str, replies: list[SavedReply]) -> SavedProblem:
+def _problem(replies: list[SavedReply]) -> SavedProblem:
     first = replies[0]
+    golds = list(dict.fromkeys(reply.gold for reply in replies if any(reply.gold)))
+    shown = " and ".join(repr(" / ".join(gold)[-60:]) for gold in golds[:2])
     return SavedProblem(
         id=first.problem,
         part=first.part,
         question=next((plain(reply.question) for reply in replies if reply.question), ""),
         options=next((reply.options for reply in replies if reply.options), ()),
-        gold=_gold(name, replies),
-        numbers=_numbers(name, replies),
+        gold=golds[0] if golds else (),
+        numbers=_numbers(replies),
+        odd=f"its {len(replies)} samples have {len(golds)} different right answers, such as {shown}"
+        if len(golds) > 1
+        else "",
     )
 
 
-def _gold(name: str, replies: list[SavedReply]) -> tuple[str, ...]:
-    golds = list(dict.fromkeys(reply.gold for reply in replies if reply.gold))
-    if len(golds) > 1:
-        first, second = (" / ".join(gold)[-60:] for gold in golds[:2])
-        raise BadData(
-            f"{name}: the {len(replies)} samples of problem '{replies[0].problem}' have {len(golds)} different right "
-            f"answers, such as {first!r} and {second!r}, so they are not samples of one problem."
-        )
-    return golds[0] if golds else ()
-
-
-def _numbers(name: str, replies: list[SavedReply]) -> tuple[int, ...]:
-    """The samples' own numbers if all have one, otherwise their order."""
+def _numbers(replies: list[SavedReply]) -> tuple[int, ...]:
+    """The samples' own numbers if all have one, otherwise their order. Of two with one number the first counts."""
     given = [reply.index for reply in replies if reply.index is not None]
     if len(given) < len(replies):
         return tuple(range(len(replies)))
-    if repeated := [number for number in given if given.count(number) > 1]:
-        raise BadData(
-            f"{name} holds sample {repeated[0]} of problem '{replies[0].problem}' {given.count(repeated[0])} times."
-        )
-    return tuple(given)
+    firsts = {number: place for place, number in reversed(list(enumerate(given)))}
+    return tuple(number if firsts[number] == place else LEFT_OUT for place, number in enumerate(given))
 
 
-# Saved replies → the samples of a run, in the files in which a run keeps them; and back from such files.
+def _usual_size(saved: Iterable[SavedProblem]) -> int | None:
+    """How many samples nearly all problems have; None if that is not so of one number. A reply that is in the file
+    twice would make every other problem lack one."""
+    sizes = Counter(problem.samples for problem in saved)
+    usual = max(sizes, key=lambda size: (sizes[size], size))
+    more = sum(count for size, count in sizes.items() if size > usual)
+    return usual if more * _FEW < sizes[usual] else None
 
 
-_FEW = 10
-"""Problems are an exception where so many times as many are the rule."""
-
-
-class SampleNumbers:
-    """The numbers of a file's samples, from 0. Some programs count from 1."""
-
-    def __init__(self, saved: Mapping[ProblemName, SavedProblem], *, own: bool) -> None:
-        self._places: dict[ProblemName, list[tuple[ProblemName, int]]] = {}
-        for name, problem in saved.items():
-            first = (*name[:3], 0)
-            self._places.setdefault(first, []).extend((name, number) for number in problem.numbers)
-        numbers = [problem.numbers for problem in saved.values()]
-        lowest, highest, most = min(map(min, numbers)), max(map(max, numbers)), max(map(len, numbers))
-        self._counts_rows = not own and most == 1
-        """Whether every problem has one sample, whose number can only be that of its row."""
-        self._first = 1 if not own and lowest == 1 and highest == most else 0
-        self.n = 1 if self._counts_rows else highest + 1 - self._first
-
-    def of(self, replies: Iterable[SavedReply]) -> Iterator[tuple[SavedReply, ProblemName, int]]:
-        """Each reply with its problem and its number. lm-eval writes the same samples once for every filter."""
-        seen: Counter[tuple[str, ProblemName]] = Counter()
-        for reply in replies:
-            name = name_of(reply)
-            place = seen[reply.filter, name]
-            seen[reply.filter, name] += 1
-            places = self._places.get(name, [])
-            if place < len(places):  # what another filter adds is no sample
-                problem, number = places[place]
-                yield reply, problem, 0 if self._counts_rows else number - self._first
-
-
-def check_sizes(name: str, saved: Iterable[SavedProblem], n: int | None) -> None:
-    """Refuses problems with more samples than `n`, which the user gave; or than nearly all others have, because a
-    reply that is in the file twice would make every other problem lack one."""
-    sizes = Counter(len(problem.numbers) for problem in saved)
-    usual = max(sizes, key=lambda size: (sizes[size], size)) if n is None else n
-    more = {size: count for size, count in sizes.items() if size > usual}
-    few = sum(more.values()) * _FEW < sizes[usual]
-    if not more or (n is None and not few):
-        return
-    raise BadData(
-        f"{sum(more.values()):,} of {sizes.total():,} problems of {name} have up to {max(more)} samples, where "
-        + (f"{sizes[usual]:,} have {usual}: " if n is None else f"-n says {n}: ")
-        + f"take out the replies that are there twice, or give -n {max(more)} if they are samples."
-    )
-
-
-def check_samples(name: str, task: TaskSpec, n: int, k: Iterable[int]) -> None:
-    """Refuses more samples than log-likelihoods have, and a k that the samples do not allow."""
-    if task.kind != "generate" and n > 1:
-        raise BadData(
-            f"{name} holds up to {n} samples of a problem, but {task.name} compares log-likelihoods, of which there is "
-            "one set for each problem."
-        )
-    largest = max(k, default=0)
-    if largest > n:
-        raise BadValue(
-            f"k = {largest} needs at least {largest} samples of every problem, but {name} holds {n} at most: "
-            f"give --k up to {n}."
-        )
-
-
-def write(store: Store, plan: RunPlan, prepared: PreparedDataset, problem: Problem, attempt: Attempt) -> None:
-    """Adds the sample to the journal, or to the failures where there is no reply."""
-    label, dataset = plan.settings.label, prepared.task.name
-    if attempt.fault is None:
-        store.append(journal.file(label, dataset), journal.line(prepared, problem, attempt))
-    else:
-        store.append(
-            journal.failures_file(label, dataset), journal.failure_line(prepared, problem, attempt, attempt.fault)
-        )
-
-
-def read(store: Store, plan: RunPlan, prepared: PreparedDataset) -> Iterator[Attempt]:
-    """All samples that were written, answered or not."""
-    label, dataset = plan.settings.label, prepared.task.name
-    yield from map(journal.attempt, store.lines(journal.file(label, dataset)))
-    yield from map(journal.failure, store.lines(journal.failures_file(label, dataset)))
-
-
-def attempt(name: str, task: TaskSpec, problem: Problem, reply: SavedReply, index: int, *, filtered: bool) -> Attempt:
-    """The sample of a run. `filtered`: what the other program's filter left stands in place of the reply."""
-    if reply.failure:
-        fault = Fault(kind="rejected" if reply.rejected else "failed", sentence=reply.failure)
-        return Attempt(problem=problem.id, index=index, fault=fault)
-    if task.kind != "generate":
-        _check_loglikelihoods(name, task, problem, reply)
-    elif reply.loglikelihoods:
-        raise BadData(
-            f"{name} holds log-likelihoods, but {task.name} judges texts: name a dataset that compares likelihoods "
-            f"with --task, such as {task.name}_choice."
-        )
-    text = reply.answer or "" if filtered else reply.text or reply.answer or ""
-    return Attempt(
-        problem=problem.id,
-        index=index,
-        text=text,
-        reasoning=reply.reasoning,
-        finish_reason=reply.finish_reason,
-        rounds=reply.rounds,
-        earlier=reply.earlier,
-        method=reply.method,
-        loglikelihoods=reply.loglikelihoods,
-    )
-
-
-def _check_loglikelihoods(name: str, task: TaskSpec, problem: Problem, reply: SavedReply) -> None:
-    if reply.method == "extracted":
-        return
-    found, wanted = len(reply.loglikelihoods), len(problem.candidates) or len(problem.choices) or 1
-    if not found:
-        raise BadData(
-            f"{task.name} is judged by log-likelihoods, but {name} holds texts without any: name a dataset with --task "
-            "that judges texts."
-        )
-    if found not in {wanted, len(problem.choices)}:
-        raise BadData(
-            f"{name} holds {found} log-likelihoods of problem '{reply.problem}', but {task.name} compares {wanted}."
-        )
-
-
-def replies(answers: Iterable[bytes], failures: Iterable[bytes]) -> Iterator[SavedReply]:
-    """The samples in the lines of both files. A failure that a later sample replaced is none."""
-    answered: set[tuple[int, int]] = set()
-    for line in answers:
-        attempt, shown = journal.attempt(line), journal.shown(line)
-        answered.add((attempt.problem, attempt.index))
-        yield SavedReply(
-            problem=str(attempt.problem),
-            index=attempt.index,
-            text=attempt.text,
-            reasoning=attempt.reasoning,
-            finish_reason=attempt.finish_reason,
-            rounds=attempt.rounds,
-            earlier=attempt.earlier,
-            method=attempt.method,
-            loglikelihoods=attempt.loglikelihoods,
-            question=shown.question,
-            gold=(shown.gold,) if shown.gold else (),
-        )
-    for line in failures:
-        failed, shown = journal.failure(line), journal.shown(line)
-        if failed.fault is not None and (failed.problem, failed.index) not in answered:
-            yield SavedReply(
-                problem=str(failed.problem),
-                index=failed.index,
-                failure=failed.fault.sentence,
-                rejected=failed.fault.kind == "rejected",
-                question=shown.question,
-            )
+def _with_at_most(most: int, problem: SavedProblem) -> SavedProblem:
+    if problem.samples <= most:
+        return problem
+    kept = set([number for number in problem.numbers if number != LEFT_OUT][:most])
+    numbers = tuple(number if number in kept else LEFT_OUT for number in problem.numbers)
+    return replace(problem, numbers=numbers)

@@ -16,7 +16,7 @@ from model_accuracy_eval.records import DataFile, DataRow, JSONObject, RunPlan, 
 from model_accuracy_eval.report import endings
 from model_accuracy_eval.run import build
 from model_accuracy_eval.run.build import data_fetch, hub
-from model_accuracy_eval.run.resolve import resolve
+from model_accuracy_eval.run.resolve import resolve, understood
 from model_accuracy_eval.run.setting_values import merge, read, refuse_workflow_settings, yaml_values
 from model_accuracy_eval.run_folder import runfile, saved_plan
 from model_accuracy_eval.run_folder.run_archive import FolderArchive, check_is_there
@@ -67,6 +67,8 @@ def plan(
         stamp=time.strftime("%Y%m%d_%H%M%S"),
         library=library_of(settings, environment, check, say, keep_lock=trust_file),
     )
+    if names := understood(resolved):
+        say(names)
     same = previous is not None and previous.settings.adapter == resolved.settings.adapter
     tree = adapter_tree or (previous.adapter_tree if previous is not None and same else "")
     resolved = msgspec.structs.replace(resolved, adapter_tree=tree)

@@ -6,6 +6,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
+from msgspec.structs import replace
 
 from model_accuracy_eval.benchmarks import dataset_table
 from model_accuracy_eval.errors import BadValue
@@ -33,21 +34,22 @@ def resolved_gates(settings: Settings, datasets: Units, groups: Mapping[str, Col
     unit_of = {name: unit for figures in datasets.values() for name, unit in figures.items()}
     of_groups = {group: {name: unit_of[name] for name in figures} for group, figures in groups.items()}
     own = {*datasets, *groups}
-    gates = gate_lines.resolve([_named(gate, own) for gate in parsed(settings)], datasets, of_groups)
+    named = (replace(gate, dataset=dataset_table.NAMES.meant(gate.dataset, own)) for gate in parsed(settings))
+    gates = gate_lines.resolve(named, datasets, of_groups)
     if not settings.baseline and (relative := [gate for gate in gates if gate.from_baseline]):
         raise BadValue(f"The gate '{relative[0]}' speaks of a baseline: name that run with --baseline.")
     return gates
 
 
-def _named(gate: Gate, own: Collection[str]) -> Gate:
-    """The gate of a dataset that is called as another tool calls it."""
-    known = dataset_table.canonical(gate.dataset)
-    return msgspec.structs.replace(gate, dataset=known) if gate.dataset not in own and known in own else gate
+def understood(plan: RunPlan) -> str:
+    """Which names of datasets and in gates were read as other spellings of the plan's own."""
+    names = [*plan.settings.datasets, *(gate.dataset for gate in parsed(plan.settings))]
+    return NamedTasks(plan.tasks, plan.groups).understood(names)
 
 
 def settings_with(plan: RunPlan, values: Mapping[str, Any]) -> Settings:
     """The settings of a run that has ended, with what is given now; the others are as they were."""
-    return msgspec.structs.replace(plan.settings, **read(values, "the arguments"))
+    return replace(plan.settings, **read(values, "the arguments"))
 
 
 def gated(plan: RunPlan, settings: Settings, datasets: Units, groups: Mapping[str, Collection[str]]) -> RunPlan:
@@ -55,7 +57,7 @@ def gated(plan: RunPlan, settings: Settings, datasets: Units, groups: Mapping[st
     gates = resolved_gates(settings, datasets, groups)
     if not gates:
         raise BadValue("There is no gate to decide: give one with --gate, such as 'gsm8k: avg@5 >= 60'.")
-    return msgspec.structs.replace(plan, settings=settings, gates=gates)
+    return replace(plan, settings=settings, gates=gates)
 
 
 _RESOURCE = re.compile(r"\s*[A-Za-z][\w.:-]*\s*=\s*(?=[\d.]*[1-9])\d*\.?\d+\s*")
@@ -65,7 +67,7 @@ _WHOLE_NPUS = re.compile(r"\s*NPU\s*=\s*[1-9]\d*\s*")
 def resolve(settings: Settings, *, run_id: str, stamp: str, library: Library) -> RunPlan:
     """The plan of a run. `library` finds what the datasets' names stand for."""
     _check(settings)
-    settings = msgspec.structs.replace(
+    settings = replace(
         settings,
         endpoint=tuple(url.rstrip("/") for url in settings.endpoint),
         judge_endpoint=_without_slash(settings.judge_endpoint),
@@ -93,7 +95,7 @@ def resolve(settings: Settings, *, run_id: str, stamp: str, library: Library) ->
 def sampling(settings: Settings) -> Sampling:
     """The settings of the sampler. All but two have the same name in both records."""
     same = msgspec.convert(settings, Sampling, from_attributes=True)
-    return msgspec.structs.replace(same, n=settings.num_return_sequences, extra=settings.generation)
+    return replace(same, n=settings.num_return_sequences, extra=settings.generation)
 
 
 def with_strategy(task: TaskSpec, strategy: str) -> TaskSpec:
@@ -104,7 +106,7 @@ def with_strategy(task: TaskSpec, strategy: str) -> TaskSpec:
     if strategy not in offered:
         has = f"it has {', '.join(offered)}" if offered else "it has the standard one alone"
         raise BadValue(f"The dataset '{task.name}' has no prompt strategy '{strategy}'; {has}.")
-    return msgspec.structs.replace(task, prompt=msgspec.structs.replace(task.prompt, question=offered[strategy]))
+    return replace(task, prompt=replace(task.prompt, question=offered[strategy]))
 
 
 def _k(settings: Settings) -> tuple[int, ...]:

@@ -54,7 +54,7 @@ def _of_hub(name: str) -> tuple[str, DataFile]:
         revision=parts["revision"] or "",
     )
     called = "_".join(filter(None, (parts["name"].partition("/")[2], split.config, split.split)))
-    return _plain(called), DataFile(
+    return name_of_files(called), DataFile(
         name="/".join(filter(None, (parts["name"], split.config, split.split))), split=split
     )
 
@@ -68,12 +68,12 @@ def _of_url(name: str) -> tuple[str, DataFile]:
         raise BadValue(f"The address of a data file must hold no password, because reports show it: {parts.hostname}.")
     if not parts.hostname or "." not in file:
         raise BadValue(f"'{name}' is no address of a data file: it must end in a name such as test.jsonl.")
-    return _plain(file.removesuffix(".gz").rpartition(".")[0]), DataFile(name=file, split=HubSplit(url=name))
+    return name_of_files(file.removesuffix(".gz").rpartition(".")[0]), DataFile(name=file, split=HubSplit(url=name))
 
 
-def _plain(name: str) -> str:
-    """A name that files and gates can have."""
-    return re.sub(r"[^\w.-]+", "_", name)
+def name_of_files(name: str) -> str:
+    """A name that files and gates can have. `+` and `#` stay: they tell datasets apart."""
+    return re.sub(r"[^\w.+#-]+", "_", name)
 
 
 # `name@2024-08-01..2025-01-31`: the rows of a time, for benchmarks whose problems are newer than a model's data.

@@ -37,6 +37,10 @@ class NamedTasks(msgspec.Struct, frozen=True):
     forms: tuple[str, ...] = ()
     """The format in which the file of each task asks it; empty: all in their own words."""
 
+    def understood(self, names: Iterable[str]) -> str:
+        """Which of the names, that were asked for, are other spellings of these."""
+        return dataset_table.NAMES.understood(names, {*(task.name for task in self.tasks), *(group.name for group in self.groups)})
+
     def in_their_forms(self) -> "NamedTasks":
         """The tasks as their files ask them, under their own names."""
         if not any(self.forms):

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 import pytest
+from msgspec.structs import replace
 from tests.fake_ports import MemoryHub, fake_ports
 from tests.one_of_each import one_of_each
 from tests.unit.rescoring.test_own_runs import LONGER, hub
@@ -42,8 +43,9 @@ def prepared(task: TaskSpec, files: MemoryHub | None = None) -> PreparedDataset:
 
 
 def joined(replies: Sequence[SavedReply], dataset: PreparedDataset) -> list[int]:
-    saved = saved_replies.problems("replies", replies)
-    return [problem.id for problem in join("replies", list(saved.values()), dataset).problems]
+    saved = saved_replies.problems(replies)
+    found = join("replies", list(saved.values()), dataset).problems
+    return [problem.id for problem in found if problem is not None]
 
 
 def names_rows(way: str, problems: Sequence[Problem]) -> bool:
@@ -99,17 +101,27 @@ def test_ids_that_may_mean_two_rows_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("reply", "sentence"),
+    ("reply", "why"),
     [
-        (SavedReply(problem="3", gold=("9",)), "has the right answer '9' in the file and '4' in the dataset"),
-        (SavedReply(problem="3", question="Who?"), r"has the question 'Who\?' in the file and 'How much is 3 \+ 1\?'"),
+        (SavedReply(problem="3", gold=("9",)), "it has the right answer '9' in the file and '4' in demo_gsm8k"),
+        (
+            SavedReply(problem="3", question="Who?"),
+            "it has the question 'Who?' in the file and 'How much is 3 + 1?' in",
+        ),
+        (SavedReply(problem="u3-x"), "demo_gsm8k has none of that name"),
     ],
 )
-def test_a_row_that_says_something_else_is_refused(reply: SavedReply, sentence: str) -> None:
-    """With both values, and how many problems are concerned."""
+def test_a_problem_that_is_none_of_the_dataset_costs_no_other(reply: SavedReply, why: str) -> None:
+    """If nearly all others are its rows; with both values. Of a file whose half is not, nothing is judged."""
     others = [SavedReply(problem=str(number), gold=(str(number + 1),)) for number in range(12) if number != 3]
-    with pytest.raises(BadData, match=f"^1 of 12 problems of replies.* problem 3 {sentence}"):
-        joined([*others, reply], numbers())
+    found = join("replies", list(saved_replies.problems([*others, reply]).values()), numbers())
+    assert [problem and problem.id for problem in found.problems] == [0, 1, 2, *range(4, 12), None]
+    (sentence,) = found.strangers
+    assert sentence.startswith(f"problem {reply.problem}: {why}")
+    with pytest.raises(BadData, match=r"^3 of 5 problems of replies"):
+        joined(
+            [*others[:2], *(replace(reply, problem=f"{number}{reply.problem[1:]}") for number in (4, 5, 6))], numbers()
+        )
 
 
 def test_bare_positions_in_a_shuffled_dataset_are_refused() -> None:

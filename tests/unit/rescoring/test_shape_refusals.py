@@ -14,14 +14,16 @@ from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.rescoring.saved_replies import SavedReply
 from model_accuracy_eval.rescoring.shapes.file_rows import FileRows, decode
 from model_accuracy_eval.rescoring.shapes.reply_files import KNOWN_SHAPES
-from model_accuracy_eval.rescoring.shapes.reply_row import RowPlace
+from model_accuracy_eval.rescoring.shapes.reply_row import ReplyRow, RowPlace
 
 
-def refusal(content: Any, *, as_lines: bool = False) -> BadData:
-    rows = content if as_lines else [content]
-    data = b"\n".join(row if isinstance(row, bytes) else json.dumps(row).encode() for row in rows)
+def as_lines(rows: list[Any]) -> bytes:
+    return b"\n".join(row if isinstance(row, bytes) else json.dumps(row).encode() for row in rows)
+
+
+def refusal(*rows: Any) -> BadData:
     with pytest.raises(BadData) as error:
-        read(data, "x.json")
+        read(as_lines(list(rows)), "x.json")
     return error.value
 
 
@@ -72,15 +74,6 @@ def test_a_file_that_fits_two_shapes_is_refused() -> None:
 @pytest.mark.parametrize(
     ("rows", "sentence"),
     [
-        (
-            [{"task_id": "a/1", "completion": "x"}, {"task_id": "a/2"}],
-            "x.json, line 2: the field 'solution|completion|generation' is missing, though the file is programs.",
-        ),
-        ([{"id": 1, "prediction": "x"}, {"doc_id": 1, "resps": []}], "x.json, line 2: the field 'id' is missing"),
-        ([{"id": 1, "prediction": "x"}, [1]], "x.json, line 2: an object is expected here, not [1]."),
-        ([{"id": 1, "prediction": "x"}, b'{"id": 2, "predic'], "x.json, line 2: this is not JSON: "),
-        ([b'{"id": 1, "prediction": x}', {"id": 1, "prediction": "x"}], "x.json, line 1: this is not JSON: "),
-        ([{"id": 1, "prediction": "x"}, b"\xff"], "x.json, line 2: this is not UTF-8"),
         ([{"id": None, "prediction": "x"}], "x.json: the field 'id' is null, which names no problem."),
         ([{"id": 1, "prediction": {"a": 1}}], "x.json: the field 'prediction' holds something else than texts."),
         (
@@ -101,7 +94,36 @@ def test_a_file_that_fits_two_shapes_is_refused() -> None:
 )
 def test_what_cannot_be_understood_is_one_sentence_with_its_place(rows: list[Any], sentence: str) -> None:
     """File and line or entry, and what is wrong."""
-    assert refusal(rows, as_lines=True).sentence.startswith(sentence)
+    assert refusal(*rows).sentence.startswith(sentence)
+
+
+@pytest.mark.parametrize(
+    ("rows", "sentence"),
+    [
+        (
+            [{"task_id": "a/1", "completion": "x"}, {"task_id": "a/2"}],
+            "x.json, line 2: the field 'solution|completion|generation' is missing, though the file is programs.",
+        ),
+        ([{"id": 1, "prediction": "x"}, {"doc_id": 1, "resps": []}], "x.json, line 2: the field 'id' is missing"),
+        ([{"id": 1, "prediction": "x"}, [1]], "x.json, line 2: an object is expected here, not [1]."),
+        ([{"id": 1, "prediction": "x"}, b'{"id": 2, "predic'], "x.json, line 2: this is not JSON: "),
+        ([b'{"id": 1, "prediction": x}', {"id": 1, "prediction": "x"}], "x.json, line 1: this is not JSON: "),
+        ([{"id": 1, "prediction": "x"}, b"\xff"], "x.json, line 2: this is not UTF-8"),
+        ([{"id": 1, "prediction": "x"}, {"id": 2, "prediction": ["a", {}]}], "x.json, line 2: the field 'prediction' "),
+        ([{"id": 1, "prediction": "x"}, {"id": 2, "prediction": "y", "correct": "C"}], "x.json, line 2: the field 'co"),
+        (
+            [{"question": "", "id": ""}, {"id": 1, "prediction": "x"}],
+            "x.json, line 1: the field 'prediction|predictions'",
+        ),
+    ],
+)
+def test_an_odd_row_costs_no_other(rows: list[Any], sentence: str) -> None:
+    """It says why it is none, wherever it stands; also the first one, by which shapes are known."""
+    replies = read(as_lines(rows), "x.json")
+    odd, sound = (next(reply for reply in replies if bool(reply.odd) is is_odd) for is_odd in (True, False))
+    assert (odd, len(replies)) == (SavedReply(odd=odd.odd), 2)
+    assert odd.odd.startswith(sentence)
+    assert sound.text == "x"
 
 
 FIELDS = sorted(
@@ -169,7 +191,7 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
 def test_lines_are_those_between_line_feeds(texts: list[str], step: int, end: str) -> None:
     """Not those that Unicode would break; numbers count the blank ones too, wherever a piece of the file ends."""
     data = end.join(json.dumps({"a": text}, ensure_ascii=False) for text in texts).encode()
-    rows = list(FileRows(SavedBytes(data, "x.json", step)).rows(RowPlace()))
+    rows = [row for row in FileRows(SavedBytes(data, "x.json", step)).rows(RowPlace()) if isinstance(row, ReplyRow)]
     assert [row.fields["a"] for row in rows] == texts
     assert rows[1].where == f"x.json, line {1 + end.count(chr(10))}"
 

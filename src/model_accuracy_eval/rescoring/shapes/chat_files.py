@@ -58,10 +58,13 @@ def _review(row: ReplyRow, _: ReplyRow) -> Iterator[SavedReply]:
     group = "sample_score.group_id"
     values = row.get(f"{_SCORE}.value")
     shares = {str(name): as_share(value) for name, value in values.items()} if isinstance(values, dict) else {}
+    # As EvalScope has it: without a name, the first value is the main one.
+    main = row.text(f"{_SCORE}.main_score_name") or next(iter(shares), "")
     reply = SavedReply(
         problem=row.identifier(group if row.get(group) is not None else "index"),
-        question=last_question(row, "messages"),
-        gold=row.plain_texts("target"),
+        question=last_question(row, "messages|input"),
+        gold=tuple(filter(None, row.plain_texts("target"))),
+        main=main,
         claimed={name: share for name, share in shares.items() if share is not None},
     )
     if row.get(f"{_SCORE}.prediction") is None:
@@ -86,7 +89,8 @@ def _sample(row: ReplyRow, head: ReplyRow) -> Iterator[SavedReply]:
         options=row.plain_texts("choices"),
         gold=row.plain_texts("target"),
         dataset=head.text("eval.task").rpartition("/")[2],
-        claimed=dict(_claims(row)),
+        claimed=(claimed := dict(_claims(row))),
+        main=next(iter(claimed)) if len(claimed) == 1 else "",
     )
     if row.get("error") is not None:
         yield replace(reply, failure=row.text("error.message") or "the log has an error without a message")

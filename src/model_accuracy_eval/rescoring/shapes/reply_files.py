@@ -1,8 +1,8 @@
 """A file of saved replies: which shape it has, and its replies."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, zip_longest
 from string import ascii_uppercase
 
 from msgspec.structs import replace
@@ -31,6 +31,11 @@ KNOWN_SHAPES: tuple[Shape, ...] = (
 """The table of shapes."""
 _SHOWN = 30
 """How many fields of an unknown file are named."""
+_LOOKED_AT = 20
+"""How many rows decide which shape a file has."""
+
+ReadRow = Callable[[ReplyRow, ReplyRow], Iterable[SavedReply]]
+"""Takes a row, and what stands beside the rows."""
 
 
 @dataclass(frozen=True)
@@ -52,43 +57,70 @@ class ShapedFile:
         return self.shape.name if self.shape else "fields named by --map"
 
     def replies(self) -> Iterator[SavedReply]:
-        """Every reply, in the order of the file."""
-        rows = self.file_rows.rows(self.place)
-        if not self.shape:
-            yield from mapped(rows, self.file_rows.head(self.place), self.fields, self.file_rows.name)
-            return
+        """Every reply, in the order of the file. A row that cannot be read is one that says why."""
         head = self.file_rows.head(self.place)
-        for row in rows:
-            if lacking := self.shape.lacks(row):
-                raise BadData(
-                    f"{row.where}: the field '{lacking[0]}' is missing, though the file is {self.shape.name}."
-                )
-            yield from self.shape.replies(row, head)
+        read_row = self.shape.replies if self.shape else _Mapping(self.fields)
+        first_oddity, is_any = "", False
+        for row in self.file_rows.rows(self.place):
+            try:
+                replies = self._of_row(row, head, read_row)
+            except BadData as error:
+                first_oddity = first_oddity or error.sentence
+                yield SavedReply(odd=error.sentence)
+                continue
+            is_any = is_any or bool(replies)
+            yield from replies
+        if first_oddity and not is_any:
+            raise BadData(first_oddity)
+        if isinstance(read_row, _Mapping):
+            read_row.check_all_seen(self.name)
+
+    def _of_row(self, row: ReplyRow | BadData, head: ReplyRow, read_row: ReadRow) -> list[SavedReply]:
+        if isinstance(row, BadData):
+            raise row
+        if self.shape and (lacking := self.shape.lacks(row)):
+            raise BadData(f"{row.where}: the field '{lacking[0]}' is missing, though the file is {self.shape.name}.")
+        replies = list(read_row(row, head))
+        if any(not reply.problem and not reply.question.strip() for reply in replies):
+            raise BadData(f"{row.where}: there is neither the id nor the question of its problem.")
+        return replies
 
 
 def open_replies(file: SavedFile, fields: Mapping[str, str] | None = None) -> ShapedFile:
     """Recognises the file's shape by its content; `fields` names them where there is no such shape."""
     file_rows = FileRows(file)
-    first_rows = {place: row for place in file_rows.places() for row in islice(file_rows.rows(place), 1)}
+    looked_at = {place: list(islice(_readable(file_rows.rows(place)), _LOOKED_AT)) for place in file_rows.places()}
+    first_rows = {place: rows[0] for place, rows in looked_at.items() if rows}
     if not first_rows:
-        raise BadData(f"{file_rows.name} holds no saved replies.")
+        raise next(
+            (row for place in looked_at for row in file_rows.rows(place) if isinstance(row, BadData)),
+            BadData(f"{file_rows.name} holds no saved replies."),
+        )
     if fields:
         check(fields)
         return ShapedFile(file_rows, place_of_rows(first_rows, fields, file_rows.name), None, fields)
-    matches = [
-        (shape, row)
-        for place, row in first_rows.items()
-        for shape in KNOWN_SHAPES
-        if shape.place == place and not shape.lacks(row)
-    ]
-    best = [
-        shape
-        for shape, row in matches
-        if not any(shape.fields_in(row) < other.fields_in(other_row) for other, other_row in matches)
-    ]
+    best: list[Shape] = []
+    for rows in zip_longest(*looked_at.values()):  # the first row may be an odd one
+        matches = [
+            (shape, row)
+            for place, row in zip(looked_at, rows, strict=True)
+            for shape in KNOWN_SHAPES
+            if row is not None and shape.place == place and not shape.lacks(row)
+        ]
+        best = [
+            shape
+            for shape, row in matches
+            if not any(shape.fields_in(row) < other.fields_in(other_row) for other, other_row in matches)
+        ]
+        if best:
+            break
     if len(best) == 1:
         return ShapedFile(file_rows, best[0].place, best[0], {})
     raise _ambiguous(file_rows.name, best) if best else _unknown(file_rows.name, first_rows)
+
+
+def _readable(rows: Iterable[ReplyRow | BadData]) -> Iterator[ReplyRow]:
+    return (row for row in rows if isinstance(row, ReplyRow))
 
 
 def _ambiguous(name: str, shapes: Sequence[Shape]) -> BadData:
@@ -183,24 +215,32 @@ def place_of_rows(first_rows: Mapping[RowPlace, ReplyRow], fields: Mapping[str, 
     return place
 
 
-def mapped(rows: Iterable[ReplyRow], head: ReplyRow, fields: Mapping[str, str], file: str) -> Iterator[SavedReply]:
-    """The replies of a file. Each field must be in every row, or at least in one if it may be absent; what stands
-    beside the rows (`head`) belongs to each of them."""
-    unseen = {name: path for name, path in fields.items() if name != "rows"}
-    for number, entry in enumerate(rows):
+class _Mapping:
+    """Reads rows by the user's names of fields. Each field must be in every row, or in one at least if it may be
+    absent; what stands beside the rows belongs to each of them."""
+
+    def __init__(self, fields: Mapping[str, str]) -> None:
+        self._fields = fields
+        self._unseen = {name: path for name, path in fields.items() if name != "rows"}
+        self._is_first = True
+
+    def __call__(self, entry: ReplyRow, head: ReplyRow) -> Iterable[SavedReply]:
         row = ReplyRow({**head.fields, **entry.fields}, entry.where, entry.key) if head.fields else entry
+        fields, is_first, self._is_first = self._fields, self._is_first, False
         absent = {name for name, path in fields.items() if name != "rows" and path not in row}
         failed = "error" in fields and row.get(fields["error"]) is not None
         required = absent - set(_MAY_BE_ABSENT) - ({"prediction"} if failed else set())
         if required:
             name = min(required)
-            has = f"; it has {', '.join(row.leaves())}" if number == 0 else ""
+            has = f"; it has {', '.join(row.leaves())}" if is_first else ""
             raise BadData(f"{row.where}: there is no field '{fields[name]}' for '{name}'{has}.")
-        for name in unseen.keys() - absent:
-            del unseen[name]
-        yield from _replies(row, fields, failed=failed)
-    for name, path in unseen.items():
-        raise BadData(f"{file}: no row has the field '{path}' that --map names for '{name}'.")
+        for name in self._unseen.keys() - absent:
+            del self._unseen[name]
+        return _replies(row, fields, failed=failed)
+
+    def check_all_seen(self, file: str) -> None:
+        for name, path in self._unseen.items():
+            raise BadData(f"{file}: no row has the field '{path}' that --map names for '{name}'.")
 
 
 def _replies(row: ReplyRow, fields: Mapping[str, str], *, failed: bool) -> Iterator[SavedReply]:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from model_accuracy_eval.errors import UnknownName, Unsupported
 from model_accuracy_eval.records import WHOLE_ROW, DataFile, GroupMean, Prompt, Recipe, RequestKind, TaskGroup, TaskSpec
-from model_accuracy_eval.tasks.addresses import FORMATS
+from model_accuracy_eval.tasks.addresses import FORMATS, name_of_files
 from model_accuracy_eval.tasks.importers import lm_eval_metrics, lm_eval_templates
 from model_accuracy_eval.tasks.importers.lm_eval_files import (
     CODE_EVAL,
@@ -87,7 +87,7 @@ def _form(fields: TaskFields, findings: ImportFindings) -> str:
 
 def _name(fields: TaskFields) -> str:
     """The task's name with only characters that file names can have, because reports are named after it."""
-    return re.sub(r"[^\w.+-]", "_", str(fields.get("task")))
+    return name_of_files(str(fields.get("task")))
 
 
 def _check_fields(fields: TaskFields, findings: ImportFindings) -> None:
@@ -202,7 +202,7 @@ def _generation(fields: TaskFields, findings: ImportFindings) -> TaskFields:
 # A file or a name → its tasks, and the groups that they form.
 
 
-_NAME = re.compile(rb"""^["']?(?:task|group)["']?[ ]*:[ ]*["']?([^\s"'#\[{]+)""", re.MULTILINE)
+_NAME = re.compile(rb"""^["']?(?:task|group)["']?[ ]*:[ ]*["']?((?!#)[^\s"'\[{]+)""", re.MULTILINE)
 _INCLUDE = re.compile(rb"""^["']?include["']?[ ]*:((?:[ ]*\S+)|(?:\s*-[ ]*\S+)+)""", re.MULTILINE)
 _GROUP_FIELDS = {"group", "group_alias", "task", "aggregate_metric_list", "metadata", "tag"}
 

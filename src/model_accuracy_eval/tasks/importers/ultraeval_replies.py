@@ -11,6 +11,7 @@ from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import JSONObject, MetricUse, Pipeline, Step
 from model_accuracy_eval.scoring.answers.ultraeval_answers import POSTPROCESS
 from model_accuracy_eval.tasks import task_file
+from model_accuracy_eval.tasks.addresses import name_of_files
 from model_accuracy_eval.tasks.importers.lm_eval_files import ImportFindings, quoted
 
 # A JSON file → the tasks in it, under the names that UltraEval's `make_config.py` gives them.
@@ -95,7 +96,7 @@ def _config(file: str, number: int, entry: Any) -> Config:
     dataset = complete[1] if complete else _dataset(file, fields)
     method = "ppl" if fields.generate.method == "loglikelihood" else "gen"
     name = fields.task_name if complete else f"{dataset}_{fields.task_name.replace('_', '-')}_{method}"
-    return Config(re.sub(r"[^\w.+-]", "_", name), dataset, fields, file)
+    return Config(name_of_files(name), dataset, fields, file)
 
 
 def _dataset(file: str, fields: ConfigFields) -> str:
