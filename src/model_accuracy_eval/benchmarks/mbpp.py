@@ -90,4 +90,16 @@ PLUS = structs.replace(
     ),
 )
 
-TASKS = (TASK, SANITIZED, PLUS)
+PLUS_0_1_0 = structs.replace(
+    PLUS,
+    name="mbpp_plus_v0.1.0",
+    aliases=("MBPP+ v0.1.0",),
+    about="mbpp_plus as it was until April 2024, with 399 tasks.",
+    data=DataFile(
+        name="mbpp_plus/MbppPlus-v0.1.0.jsonl",
+        hub="github:evalplus/mbppplus_release@f995b084ce4658b7647d6f4a91cd93626faeee75/MbppPlus.jsonl.gz",
+        sha256="a855b9de667baea8e2f8aa61f898767a7336872208a85222b35622545e819fe9",
+    ),
+)
+
+TASKS = (TASK, SANITIZED, PLUS, PLUS_0_1_0)

@@ -1,6 +1,5 @@
 """Whether what a file says of a problem is what the dataset's row says: its question, options and right answer."""
 
-import re
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 from string import ascii_uppercase
@@ -18,8 +17,8 @@ _SHOWN = 30
 """How many characters a sentence shows before and after the first difference of two values."""
 _ALIKE = 0.9
 """The least share of characters that two editions of one question have in common."""
-_LONG = 100
-_WORDS = re.compile(r"\S+\s*")
+_LONG, _RUN = 100, 4
+"""More letters than this are compared in runs of so many."""
 
 
 class Contradiction(Record, frozen=True, kw_only=True):
@@ -80,19 +79,18 @@ def _shared(text: str, other: str) -> int:
 
 
 def _are_alike(text: str, other: str) -> bool:
-    """Compared is what lies between the first and the last difference; by words where that is long, because letters
-    would take seconds."""
-    texts = plain(text), plain(other)
-    total = sum(map(len, texts))
+    """Blanks do not count. Compared is what lies between the first and the last difference: letter by letter, or by
+    runs of letters where that is long, because it would take seconds."""
+    texts = ["".join(each.split()) for each in (text, other)]
     begin = _shared(*texts)
     rests = [each[begin:] for each in texts]
     end = _shared(*(each[::-1] for each in rests))
     middles = [each[: len(each) - end] for each in rests]
-    is_short = max(map(len, middles)) <= _LONG
-    pieces, others = (list(middle) if is_short else _WORDS.findall(middle) for middle in middles)
-    blocks = SequenceMatcher(None, pieces, others, autojunk=False).get_matching_blocks()
-    same = begin + end + sum(len("".join(pieces[block.a : block.a + block.size])) for block in blocks)
-    return 2 * same >= _ALIKE * total
+    size = 1 if max(map(len, middles)) <= _LONG else _RUN
+    runs = ([middle[at : at + size] for at in range(len(middle) - size + 1)] for middle in middles)
+    blocks = SequenceMatcher(None, *runs, autojunk=False).get_matching_blocks()
+    same = begin + end + sum(block.size + size - 1 for block in blocks if block.size)
+    return 2 * same >= _ALIKE * sum(map(len, texts))
 
 
 def _shows(saved: SavedProblem, problem: Problem) -> bool | None:

@@ -21,6 +21,7 @@ from model_accuracy_eval.rescoring.saved_replies import SavedProblem, plain
 
 _OPENINGS = (256, 128, 64, 32, 16, 8, 4, 2, 1)
 """A row is looked up by so many first characters of its longest text, as many as it has: many questions begin alike."""
+_HEAD = 8
 _STARTS = re.compile(r" |(?<=\W)")
 """Where a text may begin inside of a question."""
 
@@ -58,15 +59,23 @@ class _QuestionIndex:
             if texts := self._texts[problem.id]:
                 opening = texts[0][: next(size for size in _OPENINGS if size <= len(texts[0]))]
                 self._by_opening.setdefault(opening, []).append(problem)
-        self._sizes = sorted({len(opening) for opening in self._by_opening}, reverse=True)
+        sizes = sorted({len(opening) for opening in self._by_opening}, reverse=True)
+        self._short_sizes = [size for size in sizes if size < _HEAD]
+        self._long_sizes = [size for size in sizes if size >= _HEAD]
+        self._heads = {opening[:_HEAD] for opening in self._by_opening if len(opening) >= _HEAD}
 
     def find(self, saved: SavedProblem, taken: set[int]) -> Problem | None:
         question = saved.question
+        # Prompts have thousands of words, and hardly one of them begins a row's text.
+        starts = [0, *(match.end() for match in _STARTS.finditer(question))]
+        heads = self._heads
+        likely = [start for start in starts if question[start : start + _HEAD] in heads]
+        openings = {question[start : start + size] for start in likely for size in self._long_sizes}
+        openings |= {question[start : start + size] for start in starts for size in self._short_sizes}
         found = {
             problem.id: problem
-            for start in [0, *(match.end() for match in _STARTS.finditer(question))]
-            for size in self._sizes
-            for problem in self._by_opening.get(question[start : start + size], ())
+            for opening in openings & self._by_opening.keys()
+            for problem in self._by_opening[opening]
             if problem.id not in taken
         }
         fitting = [problem for problem in found.values() if all(text in question for text in self._texts[problem.id])]
@@ -127,10 +136,13 @@ class Way:
         return self.places.count(None)
 
     @property
+    def numbers(self) -> tuple[int | None, ...]:
+        return tuple(place and place.id for place in self.places)
+
+    @property
     def fits(self) -> bool:
         """Whether every problem of the file has a row of its own."""
-        numbers = [place.id for place in self.places if place is not None]
-        return len(set(numbers)) == len(self.places)
+        return not self.missing and len(set(self.numbers)) == len(self.places)
 
 
 def ways_by_id(saved: Sequence[SavedProblem], problems: Sequence[Problem], *, own: bool) -> Iterator[Way]:
@@ -215,7 +227,9 @@ def join(name: str, saved: Sequence[SavedProblem], prepared: PreparedDataset, *,
     Of a file whose problems are all in the dataset but for a few, those few have no place.
     """
     sound = [problem for problem in saved if not problem.odd]
-    ways = [_Check(way, sound, prepared) for way in ways_by_id(sound, prepared.problems, own=own)]
+    # Several kinds of ids often say the same of all problems.
+    by_places = {way.numbers: way for way in reversed([*ways_by_id(sound, prepared.problems, own=own)])}
+    ways = [_Check(way, sound, prepared) for way in reversed(by_places.values())]
     agreeing = [check for check in ways if check.agrees]
     if not agreeing and not own and any(problem.question for problem in sound):
         ways.append(_Check(Way("equal questions", by_question(sound, prepared.problems)), sound, prepared))

@@ -39,7 +39,9 @@ class NamedTasks(msgspec.Struct, frozen=True):
 
     def understood(self, names: Iterable[str]) -> str:
         """Which of the names, that were asked for, are other spellings of these."""
-        return dataset_table.NAMES.understood(names, {*(task.name for task in self.tasks), *(group.name for group in self.groups)})
+        return dataset_table.NAMES.understood(
+            names, {*(task.name for task in self.tasks), *(group.name for group in self.groups)}
+        )
 
     def in_their_forms(self) -> "NamedTasks":
         """The tasks as their files ask them, under their own names."""
