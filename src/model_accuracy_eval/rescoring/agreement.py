@@ -30,11 +30,11 @@ class Contradiction(Record, frozen=True, kw_only=True):
     row: str
 
 
-Evidence = Literal["question", "right answer", "nothing"]
+Agreement = Literal["question", "right answer", "nothing"]
 """What of a problem in the file is known to be the row's."""
 
 
-def check(saved: SavedProblem, problem: Problem, task: TaskSpec) -> Contradiction | Evidence:
+def check(saved: SavedProblem, problem: Problem, task: TaskSpec) -> Contradiction | Agreement:
     shown = _shows(saved, problem)
     if shown is False:
         return _contradiction(saved, "question", saved.question, problem.row_texts[0])
@@ -87,8 +87,8 @@ def _are_alike(text: str, other: str) -> bool:
     end = _shared(*(each[::-1] for each in rests))
     middles = [each[: len(each) - end] for each in rests]
     size = 1 if max(map(len, middles)) <= _LONG else _RUN
-    runs = ([middle[at : at + size] for at in range(len(middle) - size + 1)] for middle in middles)
-    blocks = SequenceMatcher(None, *runs, autojunk=False).get_matching_blocks()
+    runs, others = ([middle[at : at + size] for at in range(len(middle) - size + 1)] for middle in middles)
+    blocks = SequenceMatcher(None, runs, others, autojunk=False).get_matching_blocks()
     same = begin + end + sum(block.size + size - 1 for block in blocks if block.size)
     return 2 * same >= _ALIKE * sum(map(len, texts))
 

@@ -137,7 +137,7 @@ class Way:
 
     @property
     def numbers(self) -> tuple[int | None, ...]:
-        return tuple(place and place.id for place in self.places)
+        return tuple(None if place is None else place.id for place in self.places)
 
     @property
     def fits(self) -> bool:
