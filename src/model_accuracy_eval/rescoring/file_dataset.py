@@ -132,7 +132,7 @@ def guess(
         shown = f"its right answers are texts, such as {gold[0][:60]!r}" if gold else "it has no right answers"
         raise BadData(
             f"{name} does not say which dataset was asked, and {shown}: name the dataset with --task, such as --task "
-            "ifeval; --task text judges by whether a reply is the right text."
+            "ifeval; --task text judges by whether a reply states the right text."
         )
     return _task(name, Pipeline(filters=(kind.filter,), metrics=(kind.metric,))), kind.reading
 

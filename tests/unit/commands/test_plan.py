@@ -31,6 +31,15 @@ def test_each_gate_stands_under_its_dataset() -> None:
     ]
 
 
+def test_what_is_read_as_another_spelling_is_said_first() -> None:
+    """By every command that takes names of datasets."""
+    named = ("--datasets", "Demo-GSM8K", "--gate", "demo gsm8k: avg@5 >= 70")
+    assert planned(*named)[1][0] == "Demo-GSM8K → demo_gsm8k, demo gsm8k → demo_gsm8k"
+    for command in ("show", "check"):
+        done = CliRunner().invoke(main, ["tasks", command, "Demo-GSM8K"])
+        assert done.output.splitlines()[0] == "Demo-GSM8K → demo_gsm8k"
+
+
 def test_what_more_samples_cannot_give_is_not_promised() -> None:
     """At temperature 0 the samples of a problem are one."""
     asked = ("--datasets", "demo_gsm8k", "--gate", "demo_gsm8k: avg@5 >= 70", "-n", "5")

@@ -264,6 +264,71 @@ def test_a_problem_that_contradicts_itself_is_left_out(
     assert [bounds.low, bounds.high] == pytest.approx([100 * 2 / 3, 100.0])
 
 
+# Which dataset it is.
+
+
+def review(number: int, said: str, value: dict[str, float], **more: Any) -> dict[str, Any]:
+    """A line of EvalScope's, whose file is called after dataset and subset."""
+    score = {"value": value, "prediction": said, "extracted_prediction": said, **more}
+    question = [{"role": "user", "content": f"How much is {number} + 1?"}]
+    return {"index": number, "target": "", "messages": question, "sample_score": {"score": score}}
+
+
+def test_a_review_is_of_the_dataset_that_its_file_is_called_after(tmp_path: Path) -> None:
+    """Its main value is the verdict on the sample, whatever it is called."""
+    rows = [review(number, str(number + 1), {"acc": float(number > 3), "pass": 1.0}) for number in range(20)]
+    result = judged(tmp_path, rows, name="demo_gsm8k_main")
+    assert (result.scoring, figures(result)["accuracy"], result.differing) == ("demo_gsm8k", 100.0, 4)
+    assert {figure.metric: figure.claimed for figure in result.figures}["accuracy"] == 80.0
+
+
+def test_values_that_one_dataset_alone_has_name_it(tmp_path: Path) -> None:
+    """IFEval's levels; its rows are not here."""
+    values = {"prompt_level_strict": 1.0, "inst_level_strict": 1.0, "prompt_level_loose": 1.0, "inst_level_loose": 1.0}
+    with pytest.raises(MissingData, match=r"ifeval/input_data\.jsonl"):
+        judged(tmp_path, [review(0, "Yes.", values, main_score_name="prompt_level_strict")], name="reviews")
+
+
+def test_texts_of_no_known_dataset_are_asked_about(tmp_path: Path) -> None:
+    """They would be judged as whole texts, and nearly all wrong; who wants that says so."""
+    rows = [{"id": number, "prediction": "It is Ulm.", "gold": "Ulm"} for number in range(3)]
+    with pytest.raises(
+        BadData, match="replies does not say which dataset was asked, and its right answers are texts, su"
+    ):
+        judged(tmp_path, rows)
+    assert figures(judged(tmp_path, [{**row, "prediction": " ulm "} for row in rows], task="text")) == {
+        "accuracy": 100.0
+    }
+    assert (
+        judged(tmp_path, [{**row, "gold": "5", "prediction": "5"} for row in rows], task="text").scoring
+        == "the whole text"
+    )
+
+
+def test_evalplus_verdicts_on_all_tests_are_those_of_the_headline(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Sample by sample, so that they can be listed where they differ; the first tests alone are `base`."""
+    task = tasks.find("humaneval_plus")
+    rows = [
+        {"task_id": f"HumanEval/{n}", "prompt": "def f(a):\n", "entry_point": "f", "canonical_solution": "    return a\n",
+         "base_input": [[n]], "plus_input": [[n + 1]], "atol": 0}
+        for n in range(4)
+    ]  # fmt: skip
+    monkeypatch.setitem(DATA, task.data.name, lines(rows))
+    solved = [
+        {"solution": "def f(a):\n    return a  # right", "base_status": "pass", "plus_status": plus}
+        for plus in ("pass", "fail")
+    ]
+    whole = {"hash": "", "eval": {f"HumanEval/{n}": [{"task_id": "", **solved[n % 2]}] for n in range(4)}}
+    file = tmp_path / "x_eval_results.json"
+    file.write_text(json.dumps(whole))
+    (result,) = rescore(file)
+    claimed = {figure.metric: (figure.claimed, figure.causes) for figure in result.figures}
+    assert result.scoring == "humaneval_plus"
+    assert (claimed["accuracy"][0], claimed["base"][0], result.differing) == (50.0, 100.0, 2)
+
+
 # Replies of this program that were taken out of their run.
 
 

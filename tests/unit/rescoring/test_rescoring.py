@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from tests.fake_ports import fake_ports
 from tests.saved_bytes import read
 
@@ -307,6 +308,50 @@ def test_other_verdicts_on_single_samples_are_a_cause(matrix: list[list[bool]], 
         f"the verdicts on {raised + lowered} of {len(values)} samples differ ({raised} higher there, {lowered} lower)"
         in figure.why
     )
+
+
+def test_no_other_way_to_count_is_a_cause_where_verdicts_differ() -> None:
+    """91 is not 91.125 rounded if the file itself counts 728 of 800."""
+    matrix = [[number < 729] for number in range(800)]
+    values = {(number, 0): float(number < 728) for number in range(800)}
+    figure = compared(matrix, {"accuracy": 91.0}, values)["accuracy"]
+    assert (figure.causes, "the verdicts on 1 of 800 samples differ" in figure.why) == (("verdicts",), True)
+    unknown = compared(matrix, {"accuracy": 91.0})["accuracy"]
+    assert (unknown.causes, unknown.why) == (
+        (), "91 is not explained: it is 728 of 800, or 91.1250 rounded, and nothing in the file says which.",
+    )  # fmt: skip
+    assert compared(matrix, {"accuracy": 91.1})["accuracy"].causes == ("rounding",)
+    far = compared(matrix, {"accuracy": 91.1}, values)["accuracy"]
+    assert (far.causes, far.why[:22]) == ((), "91.1 is not explained:")
+
+
+def test_causes_give_a_claim_together() -> None:
+    """One verdict differs, and two samples that failed are left out: neither alone gives 7 of 8."""
+    matrix = [[number < 6] for number in range(10)]
+    values = {(number, 0): float(number < 7) for number in range(10)}
+    judged = result(matrix)
+    problems = tuple(replace(one, why=("failed",)) if one.problem >= 8 else one for one in judged.problem_results)
+    judged = replace(judged, problem_results=problems)
+    (figure,) = rescoring_result.compare(judged, ACCURACY, {"accuracy": 87.5}, values)
+    assert figure.causes == ("verdicts and without failed",)
+    assert "samples differ (1 higher there, 0 lower) and failed requests are left out; here it is 60" in figure.why
+
+
+def mmlu_pro_row(number: int, *, answer: str, pred: str | None) -> dict[str, Any]:
+    return {
+        "question_id": number, "question": f"Which {number}?", "options": ["one", "two", "three", "four"],
+        "answer": answer, "category": "law", "pred": pred, "model_outputs": f"The answer is ({pred})." if pred else "?",
+    }  # fmt: skip
+
+
+def test_a_guess_counts_as_its_tool_counts_it() -> None:
+    """MMLU-Pro takes an option by chance where it reads none; the figure without these guesses stands beside."""
+    rows = [mmlu_pro_row(1, answer="A", pred="A"), mmlu_pro_row(2, answer="B", pred=None)]
+    result = of_lines([json.dumps(rows).encode()])
+    found = {figure.metric: (figure.ours, figure.claimed, figure.causes) for figure in result.figures}
+    assert found["accuracy"] == (50.0, 62.5, ("guesses",))
+    assert found["accuracy of the answers read"] == (100.0, 100.0, ())
+    assert result.differing == 0
 
 
 def test_a_mean_of_the_samples_that_have_a_value_is_a_cause() -> None:

@@ -8,7 +8,7 @@ from tests.fake_ports import MemoryTaskFiles
 
 from model_accuracy_eval.errors import BadValue, EvalError
 from model_accuracy_eval.records import ClientLimits, Prompt, RunPlan, Settings, Shard
-from model_accuracy_eval.run.resolve import resolve, with_strategy
+from model_accuracy_eval.run.resolve import resolve, understood, with_strategy
 from model_accuracy_eval.tasks.library import Library
 
 FILES = {
@@ -183,4 +183,10 @@ def test_other_names_of_datasets_hold_in_gates_too() -> None:
     found = plan(datasets=("GSM8K", "ARC-Easy"), gate=("GSM8K: avg@5 >= 50", "arc-easy: avg@5 >= 50"))
     assert [task.name for task in found.tasks] == ["gsm8k", "arc_easy"]
     assert [gate.dataset for gate in found.gates] == ["gsm8k", "arc_easy"]
+    assert understood(found) == "GSM8K → gsm8k, ARC-Easy → arc_easy, arc-easy → arc_easy"
+    assert understood(plan(datasets=("gsm8k", "a/own.jsonl"), gate=("own: avg@5 >= 50",))) == ""
+    in_format = plan(datasets=("ARC-Easy-Choice@generate",), gate=("arc easy choice@generate: avg@5 >= 50",))
+    assert understood(in_format).endswith("arc easy choice@generate → arc_easy_choice@generate")
+    plus = plan(datasets=("HumanEval+",), gate=("HumanEval+: pass@1 >= 90",), k=(1,))
+    assert [gate.dataset for gate in plus.gates] == ["humaneval_plus"]
     assert "There is no dataset called 'SVAMP'" in refusal(datasets=("gsm8k",), gate=("SVAMP: avg@5 >= 50",))

@@ -3,6 +3,8 @@
 import re
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from model_accuracy_eval.benchmarks import apps, codecontests, livecodebench
 from model_accuracy_eval.benchmarks.dataset_names import KINDS
@@ -56,11 +58,25 @@ def test_an_alias_stands_for_one_dataset() -> None:
 @pytest.mark.parametrize(
     ("name", "known"),
     [("GSM8K", "gsm8k"), ("ARC-Easy", "arc_easy"), ("MMLU-Pro", "mmlu_pro"), ("mmlu@choice", "mmlu_choice"),
-     ("MMLU@nanochat", "mmlu_nanochat"), ("humaneval_instruct", "humaneval"), ("gsm8k-cot-zeroshot", "gsm8k")],
+     ("MMLU@nanochat", "mmlu_nanochat"), ("humaneval_instruct", "humaneval"), ("gsm8k-cot-zeroshot", "gsm8k"),
+     ("HumanEval+", "humaneval_plus"), ("mbpp+", "mbpp_plus"), ("MBPP+ v0.1.0", "mbpp_plus_v0.1.0"),
+     ("HumanEval-X C++", "humaneval_x_cpp"), ("MMMU (val)", "mmmu")],
 )  # fmt: skip
 def test_names_of_other_tools_are_understood(name: str, known: str) -> None:
     """AISBench's, EvalScope's, OpenCompass's, lm-eval's and nanochat's."""
     assert find(name).name == known
+
+
+@given(
+    st.sampled_from([name for name in TASKS if f"{name}+" not in ("humaneval+", "mbpp+")]),
+    st.sampled_from(["+", "#", "++", "*", "†"]),
+)
+def test_a_sign_makes_another_name(name: str, sign: str) -> None:
+    """Wherever it stands: the easier benchmark must not be run for its plus edition."""
+    for written in (name + sign, sign + name, name.replace("_", sign) if "_" in name else name + sign):
+        with pytest.raises(UnknownDataset, match=f"^There is no dataset called '{re.escape(written)}'|^The dataset '"):
+            find(written)
+    assert "did you mean gsm8k? " in NAMES.unknown("gsm8k+").sentence
 
 
 def test_a_similar_name_of_another_dataset_is_no_slip() -> None:
