@@ -300,8 +300,7 @@ def test_texts_of_no_known_dataset_are_asked_about(tmp_path: Path) -> None:
         "accuracy": 100.0
     }
     assert (
-        judged(tmp_path, [{**row, "gold": "5", "prediction": "5"} for row in rows], task="text").scoring
-        == "the whole text"
+        judged(tmp_path, [{**row, "gold": "5", "prediction": "5"} for row in rows], task="text").scoring == "the text"
     )
 
 
