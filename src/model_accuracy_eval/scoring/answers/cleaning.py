@@ -10,18 +10,14 @@ from model_accuracy_eval.records import Problem
 
 
 _END = re.compile(
-    r"<\|(?:im_end|endoftext|eot_id|eom_id|end_of_text|return|call|endofassistant|END_OF_TURN_TOKEN|END_RESPONSE|"
+    r"<\|(?:im_end|endoftext|eot_id|eom_id|end_of_text|return|call|start|endofassistant|END_OF_TURN_TOKEN|END_RESPONSE|"
     r"end_of_solution|user|im_start\|>user|role_end)(?:\|>|\b)|<(?:end|start)_of_turn>|<turn\|>|<｜(?:end▁of▁sentence|User)｜>"
-    r"|\[\|(?:endofturn|user)\|\]"
+    r"|\[\|(?:endofturn|user)\|\]|(?:</s>|<eos>|<pad>|<\|end\|>|\[EOS\])\s*\Z"
 )
 """The turn is over; what follows is the next one, which the model invents."""
-_LAST = re.compile(r"(?:\s{0,9}(?:</s>|<eos>|<pad>|<\|end\|>|<\|endofprompt\|>|\[EOS\]))+\s*\Z")
-"""The same in forms that may stand in a text for something else."""
-_BEGIN = r"(?:<s>|<bos>|<\|begin_of_text\|>|<｜begin▁of▁sentence｜>)"
 _HEAD = re.compile(
-    rf"\s*(?:{_BEGIN}\s*)?(?:<\|im_start\|>\s*assistant\b|<\|start_header_id\|>\s*assistant\s*<\|end_header_id\|>|"
-    r"<\|assistant\|>|<\|START_RESPONSE\|>|<\|begin_of_solution\|>|<｜Assistant｜>|\[\|assistant\|\]|\[/INST\])\s*"
-    rf"|\s*{_BEGIN}\s*"
+    r"\s*(?:(?:<s>|<bos>|<\|begin_of_text\|>|<\|im_start\|>\s*assistant\b|<\|assistant\|>|<\|START_RESPONSE\|>|"
+    r"<\|begin_of_solution\|>|<\|start_header_id\|>\s*assistant\s*<\|end_header_id\|>|\[/INST\])\s*)+"
 )
 _THOUGHTS = (
     ("<think>", "</think>"), ("<thinking>", "</thinking>"), ("<thought>", "</thought>"),
@@ -34,7 +30,6 @@ _THOUGHT = re.compile(
     r"|<unused9[45]>(?:thought)?|\[/?THINK\]|◁/?think▷"
 )
 _CHANNEL = re.compile(r"<\|channel\|>\s*(\w+)[^<]{0,60}(?:<\|constrain\|>[^<]{0,30})?<\|message\|>")
-_CHANNEL_END = re.compile(r"<\|(?:end|return|call|start|channel)\|>")
 _JOINED = "assistantfinal"
 """What is left of harmony's marks where a service drops its tokens and keeps their words."""
 
@@ -52,8 +47,6 @@ def cleaned(text: str) -> str | None:
             text = text[head.end() :]
         if (end := _END.search(text)) is not None:
             text = text[: end.start()]
-        if (last := _LAST.search(text, max(0, len(text) - 80))) is not None:
-            text = text[: last.start()]
     elif text.startswith("analysis") and _JOINED in text:
         text = text.rpartition(_JOINED)[2]
     return text if text and not text.isspace() else None
@@ -66,9 +59,7 @@ def _of_final_channel(text: str) -> str:
     said = said or [start for name, start in found if name != "analysis"][-1:]
     if not said:
         return "" if found else text.partition("<|channel|>")[0]
-    text = text[said[0] :]
-    end = _CHANNEL_END.search(text)
-    return text[: end.start()] if end else text
+    return text[said[0] :]
 
 
 def _without_thoughts(text: str, opening: str, closing: str) -> str:

@@ -122,7 +122,6 @@ _CONCLUDING = re.compile(
     r"(?:(?i:the|option|choice|letter)[ *_]{1,3}){0,3}[*_]{0,2}|\((?:(?i:option|choice)[ ])?(?=[A-Z]\)[\s*_.]{0,6}\Z))"
     r"\(?(?P<letter>[A-Z])(?:\)|(?=[\s*_.。]{0,6}\Z))"
 )
-_BRACKETED = re.compile(r"\((?:(?i:option|choice)[ ])?([A-Z])\)")
 _BESIDE = re.compile(r"[A-Z]\)?[\s*]{0,2}(?:[,/&、或和]|\bor\b|\band\b)[\s*]{0,2}\(?[A-Z]\b")
 _MENTIONED = re.compile(rf"(?i:\b(?:option|choice)\b|选项){_OPENED}")
 _LONGEST_ALONE = 40
@@ -160,12 +159,11 @@ def _of_line(reply: SaidText, lines: list[tuple[int, int]]) -> Value | None:
     for begin, end in (lines[-1], lines[0]):
         start = max(begin, text.rfind(". ", begin, end - 1) + 1)
         letters = {*(found["letter"] for found in _CONCLUDING.finditer(text, start, end))} & {*_offered(reply.problem)}
-        others = {*_BRACKETED.findall(text, start, end)} - letters
         denied = markers.DENIED.search(reply.low, start, end) or markers.NOT_MEANT.search(reply.low, start, end)
-        if len(letters) == 1 and not others and not denied and not _BESIDE.search(text, start, end):
+        if len(letters) == 1 and not denied and not _BESIDE.search(text, start, end):
             return Value(letters.pop(), end, end)
     for said in (text, text[slice(*lines[-1])]):
-        if worded_letter := option_that_is(_LABEL.sub("", said), reply.problem.choices):
+        if worded_letter := option_that_is(said, reply.problem.choices):
             return Value(worded_letter, len(text), len(text))
     return _begins_with_option(reply)
 
@@ -183,9 +181,6 @@ def _begins_with_option(reply: SaidText) -> Value | None:
     if first is None or options.count(first[1]) != 1 or len(first[1]) == 1:
         return None
     return Value(_LETTERS[options.index(first[1])], first.end(), first.end())
-
-
-_LABEL = re.compile(r"\A[\s*_]{0,6}(?:A:|(?i:option|choice|answer:?)[ ])[\s*_]{0,4}(?=[A-Z(])")
 
 
 def _lines(text: str) -> Iterator[tuple[int, int]]:

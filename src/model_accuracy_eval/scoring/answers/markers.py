@@ -71,7 +71,7 @@ LANGUAGES = {
     ),
     "Chinese": Words(
         ("答案", "正确选项", "正確選項"), "最终|最終", "正确|正確|因此|所以|故|本题|的", "是|为|為|选|選|应为|應為",
-        "不|非|并非", "错误|錯誤|误|常见|陷阱|不对", "等等|等一下|不对|不對|更正|其实|实际上",
+        "不|非|并非", "错误|錯誤|误|常见|陷阱|不对", "等等|等一下|更正|其实|实际上",
         "是的?|对|對|有", "否|不是|不|没有|不对",
     ),
     "Japanese": Words(
@@ -116,20 +116,21 @@ BEFORE_LABEL = re.compile(
 """All that stands on the line before the noun of a label."""
 FINAL = re.compile(rf"(?:\b(?:{_words('final')})|{_words('final', spaced=False)})[\s_*-]{{0,3}}\Z")
 AFTER = re.compile(
-    rf"(?:\([^()\n]{{1,30}}\)|s\b)?(?:[ ]{_ADJECTIVES}\b)?[ \t*_`}}]{{0,6}}(?:\([^()\n]{{1,30}}\)[ \t*_]{{0,4}})?"
-    r"(?:(?P<label>[:：=]|→|->)|(?P<tag>>)|(?P<key>[\"'”]\s{0,3}:)"
+    rf"(?![>\"'”])[ ]?(?:\([^()\n]{{1,30}}\)|s\b)?(?:[ ]{_ADJECTIVES}\b)?[ \t*_`}}]{{0,6}}"
+    r"(?:(?P<label>[:：=]|→|->)"
     rf"|(?P<is>[^.:：\n]{{0,90}}?(?<!\w)(?:{_words('is_')})(?!\w))(?:[ \t]*[:：])?)"
 )
 AFTER_UNSPACED = re.compile(
     rf"[\s*_]{{0,4}}(?:(?P<label>[】\]）)]?[\s*_]{{0,3}}[:：=]|】|[ ]?(?=[(（]?[a-z](?![a-z])))"
     rf"|(?P<is>[^。.:：\n，,]{{0,20}}?(?:{_words('is_', spaced=False)}|[:：]))[\s:：]{{0,4}}(?:选项?|選項?)?)"
 )
-KEYS = re.compile(
+ENCLOSED = re.compile(
     r"[\"'](?:(?:final|correct|right|my)[_ ])?(?:answer|choice|option|letter|answer_letter|result|答案)[\"']"
-    r"\s{0,3}:\s{0,3}",
-    re.IGNORECASE,
+    r"\s{0,3}:\s{0,3}(?:(?P<quote>[\"'])(?P<text>.{0,1000}?)(?P=quote)|(?P<value>[^,}\n\"']{1,2000}))"
+    r"|<(?:(?:final|correct)[_ ]?)?answer>(?P<tagged>[^<]{0,2000})",
+    re.IGNORECASE | re.DOTALL,
 )
-"""Of an answer in JSON."""
+"""An answer in JSON, or between tags."""
 BOX = re.compile(r"\\(?:boxed|fbox|framebox)\s{0,3}\{")
 BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 
@@ -148,10 +149,6 @@ DENIED_AFTER = re.compile(
 NOT_MEANT = re.compile(any_of("wrong"))
 """Before a statement, in the same clause: what it states is somebody's mistake."""
 CLAUSE_ENDS = ".,;:!?\n"
-ALL_CLAUSE_ENDS = CLAUSE_ENDS + "。，；：！？"
-CONNECTIVE = re.compile(r"\b(?:so|but|thus|therefore|hence|since|because|as)\b|所以|因此|而")
-"""Between a mistake and a statement that is none."""
-SENTENCE_ENDS = frozenset((*".,;:!?…—–-)}]$\"'”’。，；：！？」】", ""))
 SENTENCE_END = re.compile(
     r"[*_)\]}$\"'”’`]{0,6}\s{0,3}(?:\Z|[.,;!。，；！\n—–]|(?:because|since|as|weil|car|porque|perché)\b)"
 )
@@ -161,8 +158,6 @@ WORD = re.compile(
 """Between two answers: they do not stand side by side."""
 OF = re.compile(r"\b(?:of|to|for|about|behind|explain\w*)\s+(?:(?:the|this|my|your|correct|right|final)\s+){0,3}\Z")
 """Before the noun of a heading, such as "Explanation of the answer:"."""
-ASKED = re.compile(r"\b(?:is|was|could|would|can|should|might)\s+(?:(?:the|it|this|final|correct|right)\s+){0,2}\Z")
-"""Before the noun of a question, which states nothing."""
 WITHDRAWN = re.compile(any_of("wait"))
 RESTATED = re.compile(
     r"(?:[\s,.:;!?…*_—–-]{1,6}"

@@ -42,7 +42,6 @@ _GROUPED = re.compile(
     r"(?<![\d.,])(\d{1,3}(?:\.\d{3})+),(\d+)(?![\d.,]\d)|(?<![\d.,])(\d{1,3}(?:\.\d{3}){2,})(?![\d,.]\d)"
 )
 """1.234,5 and 1.234.567, as many languages write them."""
-_SPACED = re.compile(r"(?<![\d.,])(\d{1,3}(?:[\u00a0\u2009\u202f'’]\d{3})+)(?!\d)")
 _DECIMAL_COMMA = re.compile(
     rf"(?<![\d.,])(\d+),(\d{{1,2}})(?=\s?(?:{_CURRENCY}|\\?%|(?:{markers.UNITS})(?![A-Za-z])))"
     rf"|(?<=[{markers.CURRENCIES}])(\d+),(\d{{1,2}})(?![\d,])"
@@ -58,7 +57,6 @@ def _plain_numbers(text: str) -> str:
     if _HAS_POWER.search(text) or _HAS_EXPONENT.search(text):  # two fast searches; most texts have none
         text = _SCIENTIFIC.sub(_digits_of, text)
     if not text.isascii():
-        text = _SPACED.sub(lambda number: re.sub(r"\D", "", number[1]), text)
         text = text.replace("٫", ".").replace("٬", ",")
     if "," in text or text.count(".") > 1:
         text = _GROUPED.sub(_with_point, text)
@@ -88,12 +86,11 @@ _RESULT = re.compile(rf"=[\s$*\\(]{{0,4}}(?:text\{{)?{_SIGN}{_DIGITS}")
 _OPERATOR = re.compile(r"[+×÷*/]|\s[-−–]\s|\\times|\\div|\\cdot|\d\s?x\s?\d|^\W*[^\W\d]\w*\W*$")
 """In the left side of a calculation, or the name of what is found, as in x = 5."""
 _FRACTION = re.compile(r"(?:[ ](\d+))?\s?/\s?(\d+)(?![\d/.])")
-_SENTENCE_END = re.compile(r"\.(?=[\s*$]|$)|[!?。；！？]|\n|\b(?:because|since|so|which)\b")
 _ASIDE = re.compile(r"\([^()]{0,300}\)|（[^（）]{0,300}）")
 _CIRCUMSTANCE = re.compile(
     r"\b(?i:in|after|for|per|at|from|every|each|within|by|over|with|during|on|and|than)\s(?:the\s|all\s)?\Z"
 )
-_OR = re.compile(r"[\s$*\\)]{0,4}\b(?:or|oder|ou|или)\b[\s$*\\(]{0,4}\d")
+_OR = re.compile(r"(?:,|[\s$*\\)]{0,4}\b(?:or|oder|ou|или)\b[\s$*\\(]{0,4})\d")
 
 
 def _number_at(reply: SaidText, claim: ClaimedAnswer) -> Value | None:
@@ -105,17 +102,15 @@ def _number_at(reply: SaidText, claim: ClaimedAnswer) -> Value | None:
         return None if found is None else Value(found or None, claim.start, claim.end)
     if not any(map(str.isdecimal, span)):
         return None
-    plain = _plain_numbers(_WITH_BLANKS.sub(lambda number: number[0].replace(" ", ""), span, count=1))
-    if not _IN_ENGLISH.match(reply.low, claim.place):
-        plain = _BARE_COMMA.sub(r"\1.\2", plain)
+    plain = _plain_numbers(_WITH_BLANKS.sub(lambda number: number[0].replace(number[1], ""), span, count=1))
     opened = _OPENED.match(plain)
     number = _NUMBER.match(plain, opened.end() if opened else 0)
     if number is None:
         return _number_behind(reply, claim, plain)
-    end = _SENTENCE_END.search(plain, number.end())
+    end = _SENTENCES.search(plain, number.end())
     rest = plain[number.end() : end.start() if end else len(plain)]
     place = max(claim.start, claim.start + number.end() + len(span) - len(plain))
-    if _OR.match(rest) or _is_first_of_lines(reply, claim, rest):
+    if _OR.match(rest):
         return Value(None, claim.start, place)
     is_loose = claim.strength == STATED or is_hash(reply, claim)
     results = [*_RESULT.finditer(plain, number.end(), number.end() + len(rest))] if "=" in rest else []
@@ -124,18 +119,7 @@ def _number_at(reply: SaidText, claim: ClaimedAnswer) -> Value | None:
     return Value(_written(number, plain), claim.start, place) if is_loose or not _has_others(rest) else None
 
 
-_WITH_BLANKS = re.compile(r"(?<![\d.,])\d{1,3}(?: \d{3})+(?=\s*(?:\Z|[.!]|[^\W\d_]))")
-_BARE_COMMA = re.compile(r"(?<![\d.,])(\d+),(\d{1,2})(?=\W*\Z)")
-_IN_ENGLISH = re.compile(r"answer|#|[\"'<\\]|result|final")
-
-
-def _is_first_of_lines(reply: SaidText, claim: ClaimedAnswer, rest: str) -> bool:
-    """Whether other numbers follow, each on a line, or right behind a comma."""
-    following = reply.text[claim.end : claim.end + _LONGEST_ALONE].lstrip().partition("\n")[0]
-    return bool(_COMMA_DIGIT.match(rest) or (not rest.strip(" *_.") and following and _ALONE.match(following)))
-
-
-_COMMA_DIGIT = re.compile(r",\d")
+_WITH_BLANKS = re.compile(r"(?<![\d.,])\d{1,3}([ \u00a0\u2009\u202f])\d{3}(?:\1\d{3})*(?=\s*(?:\Z|[.!]|[^\W\d_]))")
 
 
 def _number_behind(reply: SaidText, claim: ClaimedAnswer, plain: str) -> Value | None:
@@ -146,17 +130,11 @@ def _number_behind(reply: SaidText, claim: ClaimedAnswer, plain: str) -> Value |
         return Value(None, claim.start, claim.end)
     if "\\frac" in plain and (found := _in_formula(plain.rpartition("=")[2].strip(" $.*\n"))):
         return Value(found, claim.start, claim.end)
-    number = _number_of_sentence(plain, is_announced=True) if _is_last_word(reply, claim) else None
+    number = _number_of_sentence(plain, is_announced=True)
     if number is None:
         return None
     place = max(claim.start, reply.text.find(number[0], claim.start, claim.end))
     return Value(_written(number, plain), place, place + len(number[0]))
-
-
-def _is_last_word(reply: SaidText, claim: ClaimedAnswer) -> bool:
-    """Whether a sentence behind a mark is the answer, and not the beginning of its reasoning."""
-    is_final = claim.strength == STATED or markers.FINAL.search(reply.low, max(0, claim.place - 24), claim.place)
-    return bool(is_final) or not any(map(str.isdecimal, reply.text[claim.end :]))
 
 
 def _has_others(rest: str) -> bool:
@@ -166,21 +144,19 @@ def _has_others(rest: str) -> bool:
 
 
 def _number_of_sentence(text: str, *, is_announced: bool) -> re.Match[str] | None:
-    """Of the numbers of the last sentence that are no circumstances: what is in bold, else what stands behind the last
-    "is" or =, else the first one of an announced answer, the last one of any other sentence; of a list the last."""
+    """Of the numbers of the last sentence that are no circumstances: what stands behind the last "is" or =, else the
+    first one of an announced answer, the last one of any other sentence; of a list the last."""
     plain = markers.CITATION.sub("", _ASIDE.sub("", text))
     sentence = _last_with_number(_SENTENCES.split(plain)) or text
-    sentence = _last_with_number(_CONCLUSION.split(sentence)) or sentence
     said = _EXPLANATION.split(sentence)[0]
     said = said if _NUMBER.search(said) else sentence
-    numbers = [number for number in _NUMBER.finditer(said) if not _NO_NUMBER.match(said, number.end())]
+    numbers = [*_NUMBER.finditer(said)]
     direct = [number for number in numbers if not _CIRCUMSTANCE.search(said, 0, number.start())]
     if not direct:
         return numbers[-1] if numbers else None
-    bold = [number for part in _BOLD.finditer(said) for number in direct if part.start() < number.start() < part.end()]
     verbs = [verb.end() for verb in _IS_ANY.finditer(said) if verb.end() <= direct[-1].start()]
     stated = [number for number in direct if verbs and number.start() >= verbs[-1]]
-    direct = bold or stated or (direct if is_announced else direct[-1:])
+    direct = stated or (direct if is_announced else direct[-1:])
     later = [number for number in numbers if number.start() > direct[0].start()]
     is_listed = later and _LISTED.fullmatch(said, direct[0].end(), later[0].start())
     return later[-1] if is_listed else direct[0]
@@ -191,10 +167,8 @@ def _last_with_number(parts: list[str]) -> str | None:
 
 
 _SENTENCES = re.compile(r"\.(?=[\s*$]|$)|[!?。；！？]|\n")
-_CONCLUSION = re.compile(r"\b(?:so|therefore|thus|hence)\b")
 _IS_ANY = re.compile(r"\b(?:is|are|was|were|be|equals)\b|[=≈]")
 _EXPLANATION = re.compile(r"\b(?:because|since|which|where|while|with)\b")
-_NO_NUMBER = re.compile(r"s\b|[A-Za-z]\w*\d|(?:st|nd|rd|th)\b")
 _LISTED = re.compile(r"[\s$*\\]{0,4}(?:[-–+*/×÷,]|and|times|plus|minus)[\s$*\\]{0,4}(?:and\s)?")
 
 
@@ -251,43 +225,24 @@ def _last_number(reply: SaidText) -> str | None:
     """The number of the last line that has one: in bold, or of its last sentence; none of a reply that says that it has
     no answer, or was cut off in a formula."""
     text = reply.text.rstrip()
-    lines = _FAREWELL.sub("", text[-ENDING:]).rstrip().split("\n")
+    lines = text[-ENDING:].split("\n")
     numbered = [line for line in lines if any(map(str.isdecimal, line))]
     if not numbered:
         return last_number(text, reply.problem)
     line, last = numbered[-1], lines[-1].lower()
     is_open = last != line.lower() and _OPEN.search(last)
-    if is_open or markers.REFUSED.search(f"{line.lower()} {last}") or is_cut_in_formula(text):
+    if is_open or markers.REFUSED.search(f"{line.lower()} {last}"):
         return None
-    found = _number_of_sentence(_plain_numbers(_UNIT_POWER.sub("", line)), is_announced=False)
+    found = _number_of_sentence(_plain_numbers(line), is_announced=False)
     return "".join(found.groups("")) if found else last_number(text, reply.problem)
 
 
-_FAREWELL = re.compile(r"(?:\n|(?<=[.!] ))(?:I hope|Let me know|If you have|Note that|Note:)[^\n]{0,200}\Z")
 _OPEN = re.compile(r"\banswer\b(?!s)")
 ENDING = 600
-_BOLD = re.compile(r"\*\*([^*\n]{1,80})\*\*")
-_UNIT_POWER = re.compile(r"\\(?:mathrm|text|textrm)\{[^{}]*\}(?:\^\{?-?\d\}?)?")
-
-
-def is_cut_in_formula(text: str) -> bool:
-    """Whether a reply ends inside a formula, as where its tokens ran out."""
-    tail = text[-ENDING:].rpartition("\n\n")[2]
-    return "\\" in tail and tail.count("{") > tail.count("}")
-
-
-def first_number(text: str) -> str | None:
-    """The number with which the text begins."""
-    number = _NUMBER.match(text)
-    return "".join(number.groups("")) if number else None
 
 
 def last_number(text: str, problem: Problem) -> str | None:
-    """The last number of the text, with commas and sign: "… is $1,234.50." gives 1,234.50, "-$5" gives -5. Numbers of
-    sources, such as [1], are none."""
-    if "[" in text or "【" in text:
-        bare = markers.CITATION.sub("", text)
-        text = bare if any(map(str.isdecimal, bare)) else text
+    """The last number of the text, with commas and sign: "… is $1,234.50." gives 1,234.50, "-$5" gives -5."""
     end = next((place for place in range(len(text) - 1, -1, -1) if text[place].isdecimal()), None)
     if end is None:
         return None

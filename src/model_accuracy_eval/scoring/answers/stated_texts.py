@@ -7,7 +7,7 @@ from model_accuracy_eval.records import Problem
 from model_accuracy_eval.scoring import maths
 from model_accuracy_eval.scoring.answers import markers
 from model_accuracy_eval.scoring.answers.reader import BOXED, ClaimedAnswer, SaidText, Value, Wanted, is_hash, read
-from model_accuracy_eval.scoring.answers.stated_numbers import ENDING, first_number, is_cut_in_formula, last_number
+from model_accuracy_eval.scoring.answers.stated_numbers import ENDING, last_number
 
 # A formula.
 
@@ -27,17 +27,11 @@ def _formula_at(reply: SaidText, claim: ClaimedAnswer) -> Value | None:
     if is_hash(reply, claim) and text[claim.end :].strip():
         return None  # a heading
     said = _SENTENCE.sub("", text[claim.start : claim.end].lstrip("} \n*_")).strip(" *_\"'`")
-    said = said.replace("(without quotes)", "")
     if markers.REFUSED.search(said.lower()):
         return Value(None, claim.start, claim.end)
-    formula = None if _LABEL.fullmatch(said) else _formula_in(_REMARK.sub("", said))
+    formula = _formula_in(said)
     end = text.find(formula, claim.start) + len(formula) if formula else claim.end
     return Value(formula, claim.start, end) if formula else None
-
-
-_LABEL = re.compile(r"\W*(?i:(?:final )?answer)\W*")
-_REMARK = re.compile(r"\s*\((?=[A-Za-z]{2})[^()$\\=]*\)\W*\Z")
-"""Words in brackets at the end, such as (cubic units)."""
 
 
 def _formulas(text: str) -> list[str]:
@@ -49,8 +43,6 @@ def _formulas(text: str) -> list[str]:
 def _formula_in(sentence: str) -> str | None:
     """The sentence, if all of it is mathematics; else the first formula in it, or all of it where there is none."""
     formulas = _formulas(sentence)
-    if sentence.startswith("-$") and formulas:
-        return f"-{formulas[0]}"
     if len(formulas) == 1 and len(formulas[0]) + 4 >= len(sentence):
         return formulas[0]
     if formulas and not maths.is_readable(sentence):
@@ -59,7 +51,7 @@ def _formula_in(sentence: str) -> str | None:
         return None
     if not formulas and any(map(str.isdecimal, sentence)) and (said := _IS.split(sentence)[-1]) != sentence:
         said = said.strip(" *_.")
-        return said if maths.is_readable(said) else first_number(said) or sentence
+        return said if maths.is_readable(said) else sentence
     return sentence
 
 
@@ -92,9 +84,7 @@ def _is_cut(text: str) -> bool:
     """Whether a long reply ends inside a formula or a sentence, as where its tokens ran out."""
     line = text.rpartition("\n")[2]
     words = len(line.split()) > _FEW and (line[-1:].isalpha() or line.endswith(","))
-    return len(text) > _LONG and (
-        words or line.replace("\\$", "").replace("$$", "").count("$") % 2 == 1 or is_cut_in_formula(text)
-    )
+    return len(text) > _LONG and (words or line.replace("\\$", "").replace("$$", "").count("$") % 2 == 1)
 
 
 _A_FORMULA = Wanted(_formula_at, last=_last_formula, joins=True)
@@ -121,8 +111,6 @@ def _text_at(reply: SaidText, claim: ClaimedAnswer, *, lines: bool = False) -> V
         said = reply.text[claim.start :]
     if claim.strength == BOXED:
         said = _WRAPPED.sub(r"\1", said)
-    if _LABEL.fullmatch(said):
-        return Value("", claim.start, claim.end) if said.strip(" \n*:") else Value(None, claim.start, claim.end)
     bold = _BOLD_END.search(said)
     return Value(_words(bold[1] if bold else said, lines=lines), claim.start, claim.end)
 
