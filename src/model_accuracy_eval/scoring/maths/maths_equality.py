@@ -5,7 +5,7 @@ from collections.abc import Callable
 from collections.abc import Sequence as Items
 from fractions import Fraction
 
-from model_accuracy_eval.scoring.maths import maths_text
+from model_accuracy_eval.scoring.maths import units
 from model_accuracy_eval.scoring.maths.maths_parser import read, read_value
 from model_accuracy_eval.scoring.maths.maths_text import last_boxes, letters
 from model_accuracy_eval.scoring.maths.maths_trees import (
@@ -246,7 +246,7 @@ def _same_quantities(left: Node, right: Node) -> bool:
     50 % is 50, as references often leave the sign out, and 0.5, which it is; 90° is 90 and π/2.
     """
     units_of_both = unit(left), unit(right)
-    if maths_text.differ(*units_of_both):
+    if units.differ(*units_of_both):
         return False
     if _same(amount(left), amount(right)):
         return True

@@ -6,6 +6,7 @@ from fractions import Fraction
 from functools import partial
 
 from model_accuracy_eval.scoring.maths import maths_text as words
+from model_accuracy_eval.scoring.maths import units
 from model_accuracy_eval.scoring.maths.maths_text import LONGEST_TEXT, plain
 from model_accuracy_eval.scoring.maths.maths_trees import (
     Bracket,
@@ -120,7 +121,7 @@ class Parser(TokenCursor):
             if token.text == "^" and self._at("{"):
                 parts.append(self._letters())
         text = " ".join(parts).replace("^ ", "^")
-        return words.canonical(text) or text
+        return units.canonical(text) or text
 
     def _sum(self) -> Node:
         terms: list[Node] = []

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from model_accuracy_eval.scoring.maths.maths_text import WRAPPER, group, is_short_unit, is_unit
+from model_accuracy_eval.scoring.maths.maths_text import WRAPPER, group
+from model_accuracy_eval.scoring.maths.units import CURRENCIES, SPELLINGS, is_short_unit, is_unit
 
 
 class Unreadable(Exception):
@@ -169,8 +170,7 @@ _SPACED_THOUSANDS = re.compile(r"\d{1,3}(?: \d{3})+(?:\.\d+)?(?! ?\d|\s*/)")
 """2 101/102 is a mixed number."""
 _PLAIN_NUMBER = re.compile(r"(?:\d+(?:\.\d*)?|\.\d+)(?:[eE]([+-]?\d{1,4})(?![A-Za-z0-9]))?")
 _COMMAND = re.compile(r"\\(?:[A-Za-z]+|\\|[{}%$|#&_])")
-_SIGN = re.compile(r"<=|>=|!=|==|\*\*|[-+*/^_=<>()\[\]{}|!,;:%°&'€£¥]")
-_CURRENCIES = {"€": "€", "£": "£", "¥": "¥", "\\$": "$", "\\pounds": "£", "\\euro": "€"}
+_SIGN = re.compile(r"<=|>=|!=|==|\*\*|[-+*/^_=<>()\[\]{}|!,;:%°&'€£¥₹₩₽]")
 _SIGN_OF = {
     "<=": r"\le", ">=": r"\ge", "!=": r"\ne", "==": "=", "**": "^", "\\leq": r"\le", "\\leqslant": r"\le",
     "\\geq": r"\ge", "\\geqslant": r"\ge", "\\neq": r"\ne", "\\lt": "<", "\\gt": ">", "\\mid": "|", "\\vert": "|",
@@ -203,7 +203,8 @@ def tokens(text: str) -> list[MathsToken]:
             place += 1
             continue
         spaced = place > 0 and text[place - 1].isspace()
-        made, length = _next(text[place:], spaced=spaced, in_brackets=depth > 0)
+        after_number = spaced and bool(result) and result[-1].kind == "number"
+        made, length = _next(text[place:], spaced=spaced, in_brackets=depth > 0, after_number=after_number)
         for token in made:
             depth += (token.text in {"(", "[", "\\{"}) - (token.text in {")", "]", "\\}"})
         result += made
@@ -211,7 +212,7 @@ def tokens(text: str) -> list[MathsToken]:
     return result
 
 
-def _next(rest: str, *, spaced: bool, in_brackets: bool) -> tuple[list[MathsToken], int]:
+def _next(rest: str, *, spaced: bool, in_brackets: bool, after_number: bool) -> tuple[list[MathsToken], int]:
     """The tokens at the start of the text, and how many characters they are."""
     if wrapper := WRAPPER.match(rest):
         inside = group(rest[wrapper.end() :])
@@ -225,12 +226,12 @@ def _next(rest: str, *, spaced: bool, in_brackets: bool) -> tuple[list[MathsToke
     word = re.match(r"[^\W\d_]+", rest)
     if not word:
         raise Unreadable(rest[0])
-    return _word(word[0], spaced=spaced), len(word[0])
+    return _word(word[0], spaced=spaced, after_number=after_number), len(word[0])
 
 
 def _sign(text: str, *, spaced: bool) -> MathsToken:
-    if text in _CURRENCIES:
-        return MathsToken("currency", _CURRENCIES[text], spaced)
+    if SPELLINGS.get(text) in CURRENCIES:
+        return MathsToken("currency", SPELLINGS[text], spaced)
     command = text.startswith("\\") and text not in _SIGN_OF
     return MathsToken("command" if command else "sign", _SIGN_OF.get(text, text), spaced)
 
@@ -248,14 +249,15 @@ def _wrapped(inside: str, *, spaced: bool) -> list[MathsToken]:
     return [MathsToken(first.kind, first.text, spaced, first.value, first.places), *others]
 
 
-def _word(word: str, *, spaced: bool) -> list[MathsToken]:
+def _word(word: str, *, spaced: bool, after_number: bool) -> list[MathsToken]:
     if word in _SEPARATORS:
         return [MathsToken("separator", ",", spaced)]
     if word in _WORD_SPELLINGS:
         return [MathsToken("command", "\\" + _WORD_SPELLINGS[word], spaced)]
     if word in _FUNCTION_WORDS:
         return [MathsToken("command", "\\" + word, spaced)]
-    if len(word) > _LONGEST_PRODUCT or word.lower() in _SHORT_WORDS or is_short_unit(word) or not word.isascii():
+    unit = is_short_unit(word, after_number=after_number)
+    if unit or len(word) > _LONGEST_PRODUCT or word.lower() in _SHORT_WORDS or not word.isascii():
         return [MathsToken("words", word, spaced)]
     if word.isupper():
         return [MathsToken("letter", word, spaced)]
