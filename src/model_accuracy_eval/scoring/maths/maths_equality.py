@@ -1,9 +1,11 @@
 r"""The forms of an answer before it is compared: ± as two values, 50\% as a quantity, x = 5 as a name and a value."""
 
+import re
 from collections import Counter
 from collections.abc import Callable
 from collections.abc import Sequence as Items
 from fractions import Fraction
+from functools import partial
 
 from model_accuracy_eval.scoring.maths import units
 from model_accuracy_eval.scoring.maths.maths_parser import read, read_value
@@ -20,6 +22,7 @@ from model_accuracy_eval.scoring.maths.maths_trees import (
     Symbol,
     Unreadable,
     difference,
+    mapped,
     negative,
     product_of,
     quotient_of,
@@ -29,7 +32,8 @@ from model_accuracy_eval.scoring.maths.numeric_values import rational, real_numb
 from model_accuracy_eval.scoring.maths.real_sets import equal_sets, is_combination, real_set
 
 UNIT_OPERATIONS = {"per cent": "%", "degrees": "°"}
-_LETTER_UNITS = frozenset("mgshL")
+_NUMBERS = frozenset(("\\pi", "e", "i"))
+_INTEGERS = frozenset("klmn")
 _ROUGHLY = 0.01
 """How far the sides of a ≈ may lie apart; further ones contradict each other."""
 
@@ -82,21 +86,13 @@ def _both_signs(node: Node) -> tuple[Node, ...]:
     r"""The values of 1 \pm \sqrt{2}: all upper signs, and all lower signs."""
     if not any(isinstance(part, Operation) and part.name in {r"\pm", r"\mp"} for part in node.walk()):
         return (node,)
-    return (_with_sign(node, r"\pm"), _with_sign(node, r"\mp"))
+    upper, lower = (mapped(node, partial(_with_sign, positive)) for positive in (r"\pm", r"\mp"))
+    return upper, lower
 
 
-def _with_sign(node: Node, positive: str) -> Node:
-    if isinstance(node, Operation):
-        operands = tuple(_with_sign(operand, positive) for operand in node.operands)
-        if node.name in {r"\pm", r"\mp"}:
-            return operands[0] if node.name == positive else negative(operands[0])
-        return Operation(node.name, operands)
-    if isinstance(node, Statement):
-        return Statement(node.signs, tuple(_with_sign(side, positive) for side in node.sides))
-    if isinstance(node, Bracket):
-        return Bracket(node.opening, node.closing, tuple(_with_sign(item, positive) for item in node.items))
-    if isinstance(node, Quantity):
-        return Quantity(_with_sign(node.value, positive), node.unit)
+def _with_sign(positive: str, node: Node) -> Node:
+    if isinstance(node, Operation) and node.name in {r"\pm", r"\mp"}:
+        return node.operands[0] if node.name == positive else negative(node.operands[0])
     return node
 
 
@@ -150,23 +146,76 @@ def same_names(left: Node, right: Node) -> bool:
     if isinstance(left, Symbol) and isinstance(right, Symbol):
         bare = {name.partition("_")[0] for name in (left.name, right.name)}
         return left == right or (len(bare) == 1 and bool(bare & {left.name, right.name}))
-    called = [isinstance(node, Operation) and node.name == "value of function" for node in (left, right)]
-    return left == right or (any(called) and all(called[i] or isinstance((left, right)[i], Symbol) for i in (0, 1)))
+    others = [node for node in (left, right) if not isinstance(node, Operation) or node.name != "value of function"]
+    return left == right or (len(others) == 1 and isinstance(others[0], Symbol))
+
+
+def _with_one_integer(left: Node, right: Node) -> tuple[Node, Node]:
+    """π/4 + 2πn is π/4 + 2πk: whole numbers of periods have one name on both sides."""
+    (left, ours), (right, theirs) = _without_domain(left), _without_domain(right)
+    ours, theirs = ours or _integer(left), theirs or _integer(right)
+    if ours is None or theirs is None or ours == theirs:
+        return left, right
+    return left, mapped(right, lambda node: ours if node == theirs else node)
+
+
+def _without_domain(node: Node) -> tuple[Node, Symbol | None]:
+    """The answer before "k ∈ ℤ", and the k."""
+    match node:
+        case Sequence((*items, Statement((r"\in",), (Symbol() as name, Symbol("\\mathbbZ")))), False) if items:
+            return items[0] if len(items) == 1 else Sequence(tuple(items)), name
+    return node, None
+
+
+def _integer(node: Node) -> Symbol | None:
+    """The one symbol of a tree, if it is a number of periods wherever it stands: n in a sum with 2πn or 360° n."""
+    names = node.symbols() & _INTEGERS
+    sums = [part for part in node.walk() if isinstance(part, Operation) and part.name == "add"]
+    terms = [term for part in sums for term in part.operands if term.symbols() & names]
+    periods = all(term.symbols() <= names | {"\\pi"} and _is_period(term) for term in terms)
+    places = sum(isinstance(part, Symbol) and part.name in names for part in node.walk())
+    return Symbol(*names) if len(names) == 1 and periods and len(terms) == places else None
+
+
+def _is_period(term: Node) -> bool:
+    names = {part.name for part in term.walk() if isinstance(part, Symbol | Operation)}
+    return bool(names & {"\\pi", "degrees"})
 
 
 def with_letter_as_unit(node: Node, other: Node) -> Node:
-    """5 m is a length where the other side has no letters; else m is a variable."""
-    if isinstance(node, Operation) and node.name == "multiply" and isinstance(amount(other), Constant):
-        *factors, last = node.operands
-        if len(factors) == 1 and isinstance(factors[0], Constant) and isinstance(last, Symbol):
-            return Quantity(factors[0], last.name) if last.name in _LETTER_UNITS else node
-    return node
+    """5 m is a length where the other side has no letters, and so is 5 m/s a speed; else m is a variable."""
+    if not isinstance(node, Operation) or node.name != "multiply" or amount(other).symbols() - _NUMBERS:
+        return node
+    values = tuple(factor for factor in node.operands if not factor.symbols() - _NUMBERS)
+    name = "".join(_unit_of(factor) or "?" for factor in node.operands if factor.symbols() - _NUMBERS)
+    if not values or not name or "?" in name:
+        return node
+    return Quantity(product_of(*values) if len(values) > 1 else values[0], name)
+
+
+def _unit_of(node: Node) -> str:
+    """The unit that a symbol, a power or a quotient of symbols may be; empty for others."""
+    match node:
+        case Symbol(name) if units.is_unit(name):
+            return units.canonical(name)
+        case Operation("inverse", (under,)):
+            return f"/{name}" if (name := _unit_of(under)) else ""
+        case Operation("power", (Symbol(name), Constant(exponent))) if units.is_unit(name):
+            return f"{units.canonical(name)}^{exponent}"
+        case Operation("multiply", factors) if all(map(_unit_of, factors)):
+            return "".join(map(_unit_of, factors))
+    return ""
 
 
 # Whether two answers are the same: `\frac{1}{2}` is `0.5`, `x = 5` is `5`, `\{1, 2\}` is `\{2, 1\}`.
 
 
 _TURNED = {"<": ">", ">": "<", r"\le": r"\ge", r"\ge": r"\le", "=": "=", r"\ne": r"\ne"}
+_OPTION = re.compile(
+    r"\s*(\\(?:text|math)(?:bf|rm)?\s*\{\s*)?\(([A-J])\)[\s.:]*(?(1)\}|(?<=[\s.:]))(?:[\s~]|\\ |\\q?quad(?![a-z]))*"
+    r"(?=-?[\w\\($])(?!\\(?:c[au]p|cdot|times|div|[mp]|[lg]eq?|in)(?![A-Za-z]))"
+)
+r"""The option in \textbf{(B)}\ 12."""
 _MOST_COMPARISONS = 2500
 """Between the items of two lists without an order. Lists with more items to compare are not the same."""
 
@@ -174,6 +223,16 @@ _MOST_COMPARISONS = 2500
 def equal(answer: str, reference: str) -> bool:
     """What cannot be read as mathematics is compared letter by letter, without case and blanks."""
     answer, reference = (", ".join(last_boxes(text)) or text for text in (answer, reference))
+    options = [_OPTION.match(text) for text in (answer, reference)]
+    bare = [text[found.end() :] if found else text for text, found in zip((answer, reference), options, strict=True)]
+    same = _equal(*bare)
+    if options[0] and options[1]:
+        return same and options[0][2] == options[1][2]
+    letter, other = (options[0], reference) if options[0] else (options[1], answer)
+    return same or (letter is not None and _equal(letter[2], other))
+
+
+def _equal(answer: str, reference: str) -> bool:
     ours, theirs = letters(answer), letters(reference)
     if ours == theirs:
         return bool(ours)
@@ -181,6 +240,7 @@ def equal(answer: str, reference: str) -> bool:
         left, right = read_value(answer), read_value(reference)
     except Unreadable:
         return ours.casefold() == theirs.casefold()
+    left, right = _with_one_integer(left, right)
     return any(_same(one, other) for one in readings(left) for other in readings(right))
 
 
@@ -273,7 +333,8 @@ def _same_collections(left: Node, right: Node) -> bool:
         return _in_order(left.parts, right.parts) and _brackets(left) == _brackets(right)
     if _is_point(left) or _is_point(right):
         point, other = (left, right) if _is_point(left) else (right, left)
-        return isinstance(other, Sequence) and _gives_names(other) and _in_order(point.parts, other.items)
+        listed = isinstance(other, Sequence) and not other.ratio
+        return listed and (_gives_names(other) or _is_no_interval(point)) and _in_order(point.parts, other.parts)
     return _same_lists(left, right)
 
 
@@ -312,6 +373,12 @@ def _gives_names(node: Sequence) -> bool:
     """X = 1, y = 2 is the point (1, 2)."""
     names = [name_and_value(item) if isinstance(item, Statement) else None for item in node.items]
     return len({name[0] for name in names if name}) == len(names)
+
+
+def _is_no_interval(point: Node) -> bool:
+    """(3, -4) and (1, 2, 3) are written without brackets too; (1, 2) may be an interval, which 1, 2 is not."""
+    ends = [real_number(part) for part in point.parts]
+    return len(ends) > 2 or (len(ends) == 2 and None not in ends and ends[0] > ends[1])
 
 
 def _in_order(left: Items[Node], right: Items[Node]) -> bool:

@@ -22,6 +22,7 @@ from model_accuracy_eval.scoring.maths.maths_trees import (
     Symbol,
     TokenCursor,
     Unreadable,
+    determinant,
     inverse,
     negative,
     product_of,
@@ -34,6 +35,9 @@ _CLOSING = {")": ")", "]": "]", "[": ")"}
 """]0, 1[ is (0, 1)."""
 _MARKS = {"!": "factorial", "°": "degrees", "%": "per cent"}
 _MOST_MARKS = 20
+_LARGEST_DETERMINANT = 4
+_MOST_IN_A_DETERMINANT = 100
+"""Numbers, symbols and operations: each stands in the expansion many times."""
 
 
 class Parser(TokenCursor):
@@ -114,14 +118,19 @@ class Parser(TokenCursor):
 
     def _unit(self) -> str:
         """All that follows a value in words, with powers and slashes: cm^2, miles per hour, m/s."""
-        parts: list[str] = []
-        while self._kind() == "words" or (parts and (self._at("^", "/") or self._kind() == "number")):
+        text = ""
+        while self._kind() == "words" or (text and (self._at("^", "/", "*", r"\Omega") or self._digit_behind(text))):
             token = self._take()
-            parts.append(token.text)
+            text += f" {token.text}" if token.kind == "words" and not text.endswith("^") else token.text
             if token.text == "^" and self._at("{"):
-                parts.append(self._letters())
-        text = " ".join(parts).replace("^ ", "^")
+                text += self._letters()
+        if re.search(r"\s\d", text) or text.endswith("*"):
+            raise Unreadable(text)
         return units.canonical(text) or text
+
+    def _digit_behind(self, unit: str) -> bool:
+        """Whether the 3 of cm^3 or of cm3 follows, and not that of 5 feet 3 inches."""
+        return self.next is not None and self.next.kind == "number" and (unit.endswith("^") or not self.next.spaced)
 
     def _sum(self) -> Node:
         terms: list[Node] = []
@@ -132,8 +141,12 @@ class Parser(TokenCursor):
                 term = Operation(sign, (term,))
             terms.append(negative(term) if sign == "-" else term)
             if not self._at("+", "-", r"\pm", r"\mp"):
-                return terms[0] if len(terms) == 1 else sum_of(*terms)
+                break
             sign = self._take().text
+        value = terms[0] if len(terms) == 1 else sum_of(*terms)
+        if self._took(r"\over"):
+            return quotient_of(value, self._sum())
+        return Operation("binomial", (value, self._sum())) if self._took(r"\choose") else value
 
     def _product(self) -> Node:
         factors = [self._factor()]
@@ -169,7 +182,7 @@ class Parser(TokenCursor):
         return token.kind == "letter" or token.text in words.BEGIN_FACTORS or (token.text == "|" and not self._bars)
 
     def _factor(self) -> Node:
-        token = self.next
+        start = self._place
         value = self._primary()
         if isinstance(value, Constant):
             value = self._mixed(value) or value
@@ -182,8 +195,8 @@ class Parser(TokenCursor):
                 value = Symbol(value.name + "'")
             elif isinstance(value, Symbol) and self._took("_"):
                 value = Symbol(f"{value.name}_{self._letters()}")
-            elif isinstance(value, Constant) and token and self._took("_"):
-                value = self._numeral(token)
+            elif isinstance(value, Constant) and self._took("_"):
+                value = self._numeral(next(token for token in self._stream[start:] if token.kind == "number"))
             else:
                 return value
         raise Unreadable("marks")
@@ -206,7 +219,7 @@ class Parser(TokenCursor):
         return None
 
     def _numeral(self, token: MathsToken) -> Node:
-        base = self._letters()
+        base = self._letters().strip("()")
         number = words.BASES.get(base.casefold()) or (int(base) if base.isdecimal() else 0)
         if not token.text.isdecimal() or not number:
             raise Unreadable(base)
@@ -238,6 +251,8 @@ class Parser(TokenCursor):
         elif token.kind == "currency":
             self._currency = token.text
             value = self._primary()
+        elif token.kind == "words" and units.is_unit(token.text):
+            value = Symbol(units.canonical(token.text))
         elif token.kind not in {"words", "separator"} and token.text in self._readers:
             value = self._readers[token.text]()
         else:
@@ -246,10 +261,14 @@ class Parser(TokenCursor):
         return value
 
     def _letter(self, token: MathsToken) -> Node:
+        name = token.text
+        if name in words.FUNCTION_LETTERS and [token.text for token in self._stream[self._place :][:5]] == [*"^{-1}"]:
+            self._place += 5
+            name += "^-1"
         follower = self.next
         if token.text in words.FUNCTION_LETTERS and follower and follower.text == "(" and not follower.spaced:
-            return Operation("value of function", (Symbol(token.text), self._primary()))
-        return Symbol(token.text)
+            return Operation("value of function", (Symbol(name), self._primary()))
+        return Symbol(name)
 
     def _accented(self, name: str) -> Node:
         return Symbol(name + self._letters())
@@ -264,6 +283,10 @@ class Parser(TokenCursor):
         argument = self._primary() if self._at("(", "{") else self._bare_argument()
         if exponent == negative(Constant(Fraction(1))) and name in words.INVERSE_FUNCTIONS:
             return Operation(words.INVERSE_FUNCTIONS[name], (argument,))
+        if name == "det":
+            return self._determinant(argument)
+        if name == "cis":
+            name, argument = "exp", product_of(Symbol("i"), argument)
         base = Constant(Fraction(10)) if name == "lg" else base
         value: Node = Operation("ln" if name in {"log", "lg"} else name, (argument,))
         value = quotient_of(value, Operation("ln", (base,))) if base else value
@@ -292,9 +315,10 @@ class Parser(TokenCursor):
 
     def _absolute(self) -> Node:
         self._bars += 1
-        value = self._enclosed("absolute value", "|")
+        value = self.answer()
+        self._expect("|")
         self._bars -= 1
-        return value
+        return self._determinant(value) if isinstance(value, Matrix) else Operation("absolute value", (value,))
 
     def _bracket(self, opening: str) -> Node:
         bars, self._bars = self._bars, 0
@@ -321,6 +345,8 @@ class Parser(TokenCursor):
         if self._took("|", ":"):
             content = Operation("where", (content, self.answer()))
         self._bars -= 1
+        if isinstance(content, Matrix) and {len(row) for row in content.rows} == {1} and not self._at(r"\}"):
+            return Sequence(content.parts)
         self._expect(r"\}")
         if isinstance(content, Operation) and content.name == "where":
             return content
@@ -328,7 +354,7 @@ class Parser(TokenCursor):
 
     def _matrix(self) -> Node:
         name = self._letters()
-        if name == "cases":
+        if name in words.SYSTEMS:
             return self._system()
         if name not in words.MATRICES:
             raise Unreadable(name)
@@ -346,7 +372,17 @@ class Parser(TokenCursor):
                 raise Unreadable("matrix")
         if self._letters() != name:
             raise Unreadable(name)
-        return Matrix(tuple(rows))
+        matrix = Matrix(tuple(rows))
+        return self._determinant(matrix) if name == "vmatrix" else matrix
+
+    def _determinant(self, matrix: Node) -> Node:
+        if not isinstance(matrix, Matrix):
+            return Operation("determinant", (matrix,))
+        size = sum(1 for entry in matrix.parts for _ in entry.walk())
+        widths = {len(row) for row in matrix.rows}
+        if widths != {len(matrix.rows)} or max(widths) > _LARGEST_DETERMINANT or size > _MOST_IN_A_DETERMINANT:
+            raise Unreadable("determinant")
+        return determinant(matrix.rows)
 
     def _system(self) -> Node:
         """Equations below each other; values with conditions beside them are not read."""

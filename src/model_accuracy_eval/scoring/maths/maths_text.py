@@ -19,19 +19,27 @@ _SPELLINGS = (
     (re.compile(r"\\(?:left|right|bigg?[lrm]?|Bigg?[lrm]?)(?![A-Za-z])\s*\.?"), ""),
     (re.compile(r"\\(?:displaystyle|textstyle|scriptstyle|limits|nolimits|mathstrut|tt|bf|rm|it)(?![A-Za-z])"), " "),
     (re.compile(r"\\[hv]space\*?\{[^{}]*\}|\\phantom\{[^{}]*\}|\\label\{[^{}]*\}"), " "),
-    (re.compile(r"\\[dtc]frac(?![A-Za-z])"), r"\\frac"),
+    (re.compile(r"\\(?:[dtcs]|nice)frac(?![A-Za-z])"), r"\\frac"),
     (re.compile(r"\\[dt]binom(?![A-Za-z])"), r"\\binom"),
     (re.compile(r"\\(?:operatorname|mathop)\*?\s*\{([A-Za-z]+)\}"), r"\\\1 "),
-    (re.compile(r"\\(?:mathrm|text|textrm)\{\s*(arcsin|arccos|arctan|sin|cos|tan|ln|log|exp)\s*\}"), r"\\\1 "),
+    (re.compile(r"\\(?:mathrm|text|textrm)\{\s*(arcsin|arccos|arctan|sin|cos|tan|cis|ln|log|exp)\s*\}"), r"\\\1 "),
     (re.compile(r"\^\s*(?:\{\s*\\circ\s*\}|\\circ(?![A-Za-z]))|\\degree(?![A-Za-z])"), "°"),
     (re.compile(r"°\s*(?:\\(?:text|mathrm)\{\s*[CF]\s*\}|[CF](?![A-Za-z]))"), "°"),
+    (re.compile(r"(?<=\d)\s*[xX]\s*(?=10\s*(?:\^|\*\*))"), r"\\times "),
     # A comma or a blank inside a number: 10{,}000, 10,\!000, 10\,000.
     (re.compile(r"(?<=\d)(?:\{,\}|,\s*\\!|\\[,!]|\\ |\\thinspace\s*)\s*(?=\d{3}(?!\d))"), ""),
-    (re.compile(r"\\\\\s*\[[^\]]*\]"), r"\\\\"),
+    (re.compile(r"\\\\\s*\[[^\]]*\]|\\cr(?![A-Za-z])"), r"\\\\"),
+    (re.compile(r"&\s*(?==|<|>|\\(?:le|ge|ne|approx))"), ""),
     (re.compile(r"(?<!\\)\\(?:[,;:!> ]|(?:q?quad|thinspace)(?![A-Za-z]))|(?<!\\)~"), " "),
     (re.compile(r"(?<!\\)\\[\[\]()](?!\\)"), " "),
     (re.compile(r"(?<!\\)\$"), " "),
     (re.compile(r"\.{3,}"), r"\\ldots "),
+    (
+        re.compile(
+            r"(?<=[^\s,;])[\s,;]+(?:\\text\{[^{}]*\}\s*)?(?:\(\s*)?([a-z])\s*\\in\s*(?:\\mathbb\s*\{?\s*Z\s*\}?|\\?Z)[\s.)]*$"
+        ),
+        r", \1 \\in \\mathbb{Z}",
+    ),
     (re.compile(r"^\s*(?:=|\\approx(?![A-Za-z]))"), ""),
 )
 _ESCAPED = re.compile(r"\\\\(?=[A-Za-z{},!;%$])")
@@ -102,7 +110,7 @@ def plain(text: str) -> str:
         text = _ESCAPED.sub(r"\\", text)
     for pattern, replacement in _SPELLINGS:
         text = pattern.sub(replacement, text)
-    return text.strip().removesuffix("\\").rstrip(" .,;:\n\t")
+    return text.strip().rstrip("\\ .,;:\n\t")
 
 
 def letters(text: str) -> str:
@@ -125,7 +133,7 @@ RELATIONS = frozenset(("=", "<", ">", r"\le", r"\ge", r"\ne", r"\approx", r"\in"
 SET_OPERATIONS = {r"\cup": "union", r"\cap": "intersection", r"\setminus": "without"}
 _FUNCTION_NAMES = (
     "sin", "cos", "tan", "cot", "sec", "csc", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh", "ln", "log",
-    "lg", "exp",
+    "lg", "exp", "cis", "det",
 )  # fmt: skip
 FUNCTIONS = {"\\" + name: name for name in _FUNCTION_NAMES}
 INVERSE_FUNCTIONS = {"sin": "arcsin", "cos": "arccos", "tan": "arctan"}
@@ -145,7 +153,8 @@ _BASE_NAMES = (
     "fourteen", "fifteen", "sixteen",
 )  # fmt: skip
 BASES = {name: base for base, name in enumerate(_BASE_NAMES, 2)}
-MATRICES = frozenset(("matrix", "pmatrix", "bmatrix", "Bmatrix", "smallmatrix", "array"))
+MATRICES = frozenset(("matrix", "pmatrix", "bmatrix", "Bmatrix", "vmatrix", "Vmatrix", "smallmatrix", "array"))
+SYSTEMS = frozenset(("cases", "dcases", "rcases", "aligned", "align", "align*", "gathered", "split"))
 BEGIN_FACTORS = frozenset(
     ("(", "{", r"\frac", r"\sqrt", r"\binom", r"\lfloor", r"\lceil", r"\begin", *FUNCTIONS, *NAMES, *ACCENTS, *PREFIXES)
 )

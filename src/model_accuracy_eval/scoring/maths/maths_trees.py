@@ -1,12 +1,12 @@
 """What an answer is read into: tokens, then trees of numbers, symbols and operations, and lists, sets and intervals."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from model_accuracy_eval.scoring.maths.maths_text import WRAPPER, group
+from model_accuracy_eval.scoring.maths.maths_text import FUNCTIONS, WRAPPER, group
 from model_accuracy_eval.scoring.maths.units import CURRENCIES, SPELLINGS, is_short_unit, is_unit
 
 
@@ -145,6 +145,32 @@ def difference(left: Node, right: Node) -> Node:
     return sum_of(left, negative(right))
 
 
+def mapped(node: Node, change: Callable[[Node], Node]) -> Node:
+    """The tree with every part of it changed, from the leaves up; matrices stay as they are."""
+    parts = tuple(mapped(part, change) for part in node.parts)
+    match node:
+        case Operation(name=name):
+            node = Operation(name, parts)
+        case Statement(signs=signs):
+            node = Statement(signs, parts)
+        case Bracket(opening=opening, closing=closing):
+            node = Bracket(opening, closing, parts)
+        case Sequence(ratio=ratio):
+            node = Sequence(parts, ratio)
+        case Quantity(unit=unit):
+            node = Quantity(parts[0], unit)
+    return change(node)
+
+
+def determinant(rows: tuple[tuple[Node, ...], ...]) -> Node:
+    """Laplace's expansion along the first row."""
+    if len(rows) == 1:
+        return rows[0][0]
+    minors = [determinant(tuple(row[:place] + row[place + 1 :] for row in rows[1:])) for place in range(len(rows))]
+    terms = [product_of(entry, minor) for entry, minor in zip(rows[0], minors, strict=True)]
+    return sum_of(*(negative(term) if place % 2 else term for place, term in enumerate(terms)))
+
+
 # LaTeX with one spelling for each thing → tokens: numbers, letters, commands, words and signs.
 
 
@@ -179,10 +205,7 @@ _SIGN_OF = {
     "\\rbrack": "]", "\\langle": "\\langle", "\\smallsetminus": "\\setminus", "\\backslash": "\\setminus",
     "\\varnothing": "\\emptyset", "\\prime": "'", "\\land": ",", "\\lor": ",", "\\wedge": ",", "\\vee": ",",
 }  # fmt: skip
-_FUNCTION_WORDS = frozenset((
-    "sqrt", "sin", "cos", "tan", "cot", "sec", "csc", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh", "log",
-    "ln", "lg", "exp", "pi", "infty", "frac",
-))  # fmt: skip
+_COMMAND_WORDS = frozenset((*FUNCTIONS.values(), "sqrt", "pi", "infty", "frac"))
 _WORD_SPELLINGS = {"inf": "infty", "infinity": "infty", "Infinity": "infty", "asin": "arcsin", "acos": "arccos",
                    "atan": "arctan", "oo": "infty", "union": "cup"}  # fmt: skip
 _SEPARATORS = frozenset(("and", "or", "或", "和", "与"))
@@ -190,6 +213,9 @@ _SHORT_WORDS = frozenset((
     "yes", "no", "odd", "all", "any", "red", "mon", "tue", "wed", "thu", "fri", "sat", "sun", "jan", "feb", "mar",
     "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec", "am", "pm", "per",
 ))  # fmt: skip
+_HAS_WORD = re.compile(r"(?<![^\W\d_])(?!(?:and|or)(?![^\W\d_]))[^\W\d_]{2}")
+_BEGINS_NUMBER = re.compile(r"[-+]?(?:\\\$)?\.?\d")
+_BEFORE_UNITS = frozenset((")", "]", "}", "!", "*", "/"))
 _LONGEST_PRODUCT = 3
 """Letters side by side that are read as a product; more of them are a word."""
 
@@ -203,8 +229,7 @@ def tokens(text: str) -> list[MathsToken]:
             place += 1
             continue
         spaced = place > 0 and text[place - 1].isspace()
-        after_number = spaced and bool(result) and result[-1].kind == "number"
-        made, length = _next(text[place:], spaced=spaced, in_brackets=depth > 0, after_number=after_number)
+        made, length = _next(text[place:], result[-1:], spaced=spaced, in_brackets=depth > 0)
         for token in made:
             depth += (token.text in {"(", "[", "\\{"}) - (token.text in {")", "]", "\\}"})
         result += made
@@ -212,13 +237,15 @@ def tokens(text: str) -> list[MathsToken]:
     return result
 
 
-def _next(rest: str, *, spaced: bool, in_brackets: bool, after_number: bool) -> tuple[list[MathsToken], int]:
-    """The tokens at the start of the text, and how many characters they are."""
+def _next(rest: str, last: list[MathsToken], *, spaced: bool, in_brackets: bool) -> tuple[list[MathsToken], int]:
+    """The tokens at the start of the text behind the last one, and how many characters they are."""
+    after_number = bool(last) and last[0].kind == "number"
     if wrapper := WRAPPER.match(rest):
         inside = group(rest[wrapper.end() :])
         if inside is None:
             raise Unreadable(rest)
-        return _wrapped(inside, spaced=spaced), wrapper.end() + len(inside) + 2
+        after_value = bool(last) and (last[0].kind in {"number", "words"} or last[0].text in _BEFORE_UNITS)
+        return _wrapped(inside, spaced=spaced, after_value=after_value), wrapper.end() + len(inside) + 2
     if rest[0].isdigit() or rest[0] == ".":
         return _number(rest, spaced=spaced, in_brackets=in_brackets)
     if command := _COMMAND.match(rest) or _SIGN.match(rest):
@@ -226,7 +253,7 @@ def _next(rest: str, *, spaced: bool, in_brackets: bool, after_number: bool) -> 
     word = re.match(r"[^\W\d_]+", rest)
     if not word:
         raise Unreadable(rest[0])
-    return _word(word[0], spaced=spaced, after_number=after_number), len(word[0])
+    return _word(word[0], spaced=spaced, after_number=spaced and after_number), len(word[0])
 
 
 def _sign(text: str, *, spaced: bool) -> MathsToken:
@@ -236,12 +263,12 @@ def _sign(text: str, *, spaced: bool) -> MathsToken:
     return MathsToken("command" if command else "sign", _SIGN_OF.get(text, text), spaced)
 
 
-def _wrapped(inside: str, *, spaced: bool) -> list[MathsToken]:
-    r"""What \text{…} holds: a word for the reader, a separator, or mathematics after all, as in \text{(A)}."""
+def _wrapped(inside: str, *, spaced: bool, after_value: bool) -> list[MathsToken]:
+    r"""What \text{…} holds: a word for the reader, a separator, or mathematics after all, as in \text{1, 2, and 4}."""
     content = inside.strip()
     if content.strip(", ") in _SEPARATORS:
         return [MathsToken("separator", ",", spaced)]
-    if re.search(r"[^\W\d_]{2}", content) or is_unit(content):
+    if (after_value and is_unit(content)) or (_HAS_WORD.search(content) and not _BEGINS_NUMBER.match(content)):
         return [MathsToken("words", content, spaced)]
     if not content:
         return []
@@ -254,7 +281,7 @@ def _word(word: str, *, spaced: bool, after_number: bool) -> list[MathsToken]:
         return [MathsToken("separator", ",", spaced)]
     if word in _WORD_SPELLINGS:
         return [MathsToken("command", "\\" + _WORD_SPELLINGS[word], spaced)]
-    if word in _FUNCTION_WORDS:
+    if word in _COMMAND_WORDS:
         return [MathsToken("command", "\\" + word, spaced)]
     unit = is_short_unit(word, after_number=after_number)
     if unit or len(word) > _LONGEST_PRODUCT or word.lower() in _SHORT_WORDS or not word.isascii():

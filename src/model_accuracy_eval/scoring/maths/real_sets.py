@@ -3,15 +3,18 @@
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 
 from model_accuracy_eval.scoring.maths.maths_trees import (
     Bracket,
+    Constant,
     Node,
     Operation,
     Sequence,
     Statement,
     Symbol,
     negative,
+    sum_of,
 )
 from model_accuracy_eval.scoring.maths.maths_values import same_value
 from model_accuracy_eval.scoring.maths.numeric_values import real_number
@@ -100,18 +103,44 @@ def _of_relation(node: Statement) -> RealSet | None:
         return real_set(node.sides[1])
     if any(sign not in _TURNED for sign in node.signs):
         return None
-    places = [place for place, side in enumerate(node.sides) if _is_variable(side)]
+    places = [place for place, side in enumerate(node.sides) if _shift(side) is not None]
     if len(places) != 1 or len(node.sides) > 3 or (len(node.sides) == 3 and places[0] != 1):
         return None
     (place,) = places
-    result: RealSet | None = _ALL
+    variable, result = node.sides[place], _ALL
     for index, sign in enumerate(node.signs):
         constant = node.sides[index if index + 1 == place else index + 1]
-        half = _half_line(_TURNED[sign] if index + 1 == place else sign, constant)
-        if half is None or result is None:
+        part = _solution(variable, _TURNED[sign] if index + 1 == place else sign, constant)
+        if part is None:
             return None
-        result = _intersection(result, half)
+        result = _intersection(result, part)
     return result
+
+
+def _solution(side: Node, sign: str, constant: Node) -> RealSet | None:
+    """Of x + 2 > 3 and of |x - 1| > 3: the larger x, and the smaller ones."""
+    shift = _shift(side)
+    if shift is None:
+        return None
+    upper = _half_line(sign, sum_of(constant, negative(shift)) if shift != _ZERO else constant)
+    if not (isinstance(side, Operation) and side.name == "absolute value") or upper is None:
+        return upper
+    lower = _half_line(_TURNED[sign], sum_of(negative(constant), negative(shift)))
+    return lower and (_intersection(upper, lower) if sign in {"<", r"\le", r"\ne"} else _union([*upper, *lower]))
+
+
+_ZERO = Constant(Fraction(0))
+
+
+def _shift(node: Node) -> Node | None:
+    """The 2 of x + 2 and of |x + 2|, the 0 of x; None of what is not a variable and a constant."""
+    match node:
+        case Operation("absolute value", (inside,)) if not isinstance(inside, Operation) or inside.name == "add":
+            return _shift(inside)
+        case Operation("add", terms) if sum(map(_is_variable, terms)) == 1:
+            constants = [term for term in terms if not _is_variable(term)]
+            return sum_of(*constants) if all(real_number(term) is not None for term in constants) else None
+    return _ZERO if _is_variable(node) else None
 
 
 def _is_variable(node: Node) -> bool:

@@ -52,7 +52,7 @@ _ALONE = frozenset((
 ))  # fmt: skip
 """Short words that are units wherever they stand; others may be products of variables, and `min` a function."""
 _POWER_WORDS = {"square": "^2", "squared": "^2", "sq": "^2", "cubic": "^3", "cubed": "^3"}
-_PART = re.compile(r"[^\W\d_]+|[$€£¥￥₹₩₽%°¢]|\^\{?-?\d\}?|/")
+_PART = re.compile(r"[^\W\d_]+|[$€£¥￥₹₩₽%°¢]|\^?\{?-?\d\}?|/")
 
 
 def canonical(text: str) -> str:
@@ -60,8 +60,8 @@ def canonical(text: str) -> str:
     names: list[str] = []
     power = ""
     for part in _PART.findall(text.replace("\\", "").replace("µ", "μ")):
-        if part.startswith("^"):
-            names[-1:] = [names[-1] + part.replace("{", "").replace("}", "")] if names else []
+        if part[0] in "^{-" or part.isdecimal():
+            names[-1:] = [f"{names[-1]}^{part.strip('^{}')}"] if names else []
         elif part in _POWER_WORDS:
             if part.endswith("d") and names:
                 names[-1] += _POWER_WORDS[part]
