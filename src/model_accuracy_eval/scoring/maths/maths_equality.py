@@ -29,10 +29,12 @@ from model_accuracy_eval.scoring.maths.maths_trees import (
 )
 from model_accuracy_eval.scoring.maths.maths_values import ratio_sign, same_value
 from model_accuracy_eval.scoring.maths.numeric_values import rational, real_number
-from model_accuracy_eval.scoring.maths.real_sets import equal_sets, is_combination, real_set
+from model_accuracy_eval.scoring.maths.real_sets import CONSTANT_NAMES, equal_sets, is_combination, real_set
 
 UNIT_OPERATIONS = {"per cent": "%", "degrees": "°"}
 _NUMBERS = frozenset(("\\pi", "e", "i"))
+_EITHER = (Symbol("e"), Symbol("i"))
+"""Numbers, but e = 1/2 is an eccentricity."""
 _INTEGERS = frozenset("klmn")
 _ROUGHLY = 0.01
 """How far the sides of a ≈ may lie apart; further ones contradict each other."""
@@ -74,12 +76,14 @@ def _condition(node: Operation) -> Node:
 
 
 def _scaled(node: Operation) -> Node:
-    """A number times a matrix is the matrix of the products."""
-    matrices = [factor for factor in node.operands if isinstance(factor, Matrix)]
-    if len(matrices) != 1:
-        return node
-    others = tuple(factor for factor in node.operands if factor is not matrices[0])
-    return Matrix(tuple(tuple(product_of(*others, entry) for entry in row) for row in matrices[0].rows))
+    """A number times a matrix is the matrix of the products, and a number times 30° is an angle."""
+    for factor in node.operands:
+        others = tuple(other for other in node.operands if other is not factor)
+        if isinstance(factor, Matrix) and not any(isinstance(other, Matrix) for other in others):
+            return Matrix(tuple(tuple(product_of(*others, entry) for entry in row) for row in factor.rows))
+        if isinstance(factor, Operation) and factor.name in UNIT_OPERATIONS:
+            return Quantity(product_of(*others, *factor.operands), UNIT_OPERATIONS[factor.name])
+    return node
 
 
 def _both_signs(node: Node) -> tuple[Node, ...]:
@@ -127,7 +131,7 @@ def name_and_value(node: Statement) -> tuple[Node, Node] | None:
     if set(node.signs) != {"="} and node.signs != (r"\in",):
         return None
     first, *values = node.sides
-    if not is_name(first):
+    if not is_name(first) and (first not in _EITHER or values[-1].symbols() - CONSTANT_NAMES):
         if node.signs != ("=",) or not is_name(node.sides[1]):
             return None
         first, values = node.sides[1], [node.sides[0]]
@@ -212,10 +216,12 @@ def _unit_of(node: Node) -> str:
 
 _TURNED = {"<": ">", ">": "<", r"\le": r"\ge", r"\ge": r"\le", "=": "=", r"\ne": r"\ne"}
 _OPTION = re.compile(
-    r"\s*(\\(?:text|math)(?:bf|rm)?\s*\{\s*)?\(([A-J])\)[\s.:]*(?(1)\}|(?<=[\s.:]))(?:[\s~]|\\ |\\q?quad(?![a-z]))*"
+    r"\s*(\\(?:text|math)(?:bf|rm)?\s*\{\s*)?(\()?([A-J])(?(2)\)|[.)])[\s.:]*(?(1)\}|(?<=[\s.:]))"
+    r"(?:[\s~]|\\ |\\q?quad)*"
     r"(?=-?[\w\\($])(?!\\(?:c[au]p|cdot|times|div|[mp]|[lg]eq?|in)(?![A-Za-z]))"
 )
 r"""The option in \textbf{(B)}\ 12."""
+_WORD = re.compile("[A-Za-z]{2,}")
 _MOST_COMPARISONS = 2500
 """Between the items of two lists without an order. Lists with more items to compare are not the same."""
 
@@ -227,9 +233,9 @@ def equal(answer: str, reference: str) -> bool:
     bare = [text[found.end() :] if found else text for text, found in zip((answer, reference), options, strict=True)]
     same = _equal(*bare)
     if options[0] and options[1]:
-        return same and options[0][2] == options[1][2]
+        return same and options[0][3] == options[1][3]
     letter, other = (options[0], reference) if options[0] else (options[1], answer)
-    return same or (letter is not None and _equal(letter[2], other))
+    return same or (letter is not None and _equal(letter[3], other))
 
 
 def _equal(answer: str, reference: str) -> bool:
@@ -239,7 +245,8 @@ def _equal(answer: str, reference: str) -> bool:
     try:
         left, right = read_value(answer), read_value(reference)
     except Unreadable:
-        return ours.casefold() == theirs.casefold()
+        ours, theirs = (_WORD.sub(lambda word: word[0].lower(), text) for text in (ours, theirs))
+        return ours == theirs
     left, right = _with_one_integer(left, right)
     return any(_same(one, other) for one in readings(left) for other in readings(right))
 
@@ -267,7 +274,7 @@ def _same_relations(left: Node, right: Node) -> bool:
         named = name_and_value(left), name_and_value(right)
         if named[0] and named[1] and same_names(named[0][0], named[1][0]):
             return _same(named[0][1], named[1][1])
-        if left.symbols() != right.symbols():
+        if left.symbols() - CONSTANT_NAMES != right.symbols() - CONSTANT_NAMES:
             return False
         sets = real_set(left), real_set(right)
         if sets[0] is not None and sets[1] is not None:
@@ -287,6 +294,8 @@ def _same_relations(left: Node, right: Node) -> bool:
 def _same_equations(left: Statement, right: Statement) -> bool:
     """2x + 4y = 6 is x + 2y = 3, and 2x > 6 is 3 < x: one difference of the sides is the other times a constant."""
     if len(left.signs) != 1 or len(right.signs) != 1 or not {*left.signs, *right.signs} <= _TURNED.keys():
+        return False
+    if not left.symbols() - CONSTANT_NAMES:
         return False
     (sign,), (other,) = left.signs, right.signs
     scale = ratio_sign(difference(*map(amount, left.sides)), difference(*map(amount, right.sides)))
@@ -318,6 +327,13 @@ def _same_quantities(left: Node, right: Node) -> bool:
 
 
 def _same_matrices(left: Node, right: Node) -> bool:
+    if _is_point(left) or _is_point(right):
+        matrix = left if isinstance(left, Matrix) else right
+        return (
+            isinstance(matrix, Matrix)
+            and 1 in {len(matrix.rows), *map(len, matrix.rows)}
+            and _in_order(left.parts, right.parts)
+        )
     if not isinstance(left, Matrix) or not isinstance(right, Matrix):
         return False
     return [len(row) for row in left.rows] == [len(row) for row in right.rows] and _in_order(left.parts, right.parts)

@@ -111,26 +111,26 @@ class Parser(TokenCursor):
         value = self._sum()
         unit, self._currency = self._currency, outer
         if self._kind() == "words":
-            unit = self._unit()
+            scale, unit = self._unit()
+            value = product_of(value, Constant(Fraction(scale))) if scale != 1 else value
         elif self._kind() == "currency":
             unit = self._take().text
         return Quantity(value, unit) if unit else value
 
-    def _unit(self) -> str:
+    def _unit(self) -> tuple[int, str]:
         """All that follows a value in words, with powers and slashes: cm^2, miles per hour, m/s."""
         text = ""
-        while self._kind() == "words" or (text and (self._at("^", "/", "*", r"\Omega") or self._digit_behind(text))):
+        while self._kind() == "words" or (text and (self._at("^", "/", "*", r"\Omega") or text.endswith("^"))):
             token = self._take()
             text += f" {token.text}" if token.kind == "words" and not text.endswith("^") else token.text
             if token.text == "^" and self._at("{"):
                 text += self._letters()
-        if re.search(r"\s\d", text) or text.endswith("*"):
+        if re.search(r"\s\d", text) or text.endswith("*") or units.CHANGING.search(text):
             raise Unreadable(text)
-        return units.canonical(text) or text
-
-    def _digit_behind(self, unit: str) -> bool:
-        """Whether the 3 of cm^3 or of cm3 follows, and not that of 5 feet 3 inches."""
-        return self.next is not None and self.next.kind == "number" and (unit.endswith("^") or not self.next.spaced)
+        first, _, rest = text.strip().partition(" ")
+        scale = units.SCALES.get(first, 1)
+        text = rest if scale != 1 else text
+        return scale, units.canonical(text) or text
 
     def _sum(self) -> Node:
         terms: list[Node] = []
@@ -179,6 +179,8 @@ class Parser(TokenCursor):
             return False
         if token.kind == "number":
             return self._stream[self._place - 1].kind != "number"
+        if token.text == "[":
+            return [after.text for after in self._stream[self._place + 1 :][:1]] == [r"\begin"]
         return token.kind == "letter" or token.text in words.BEGIN_FACTORS or (token.text == "|" and not self._bars)
 
     def _factor(self) -> Node:
@@ -221,7 +223,7 @@ class Parser(TokenCursor):
     def _numeral(self, token: MathsToken) -> Node:
         base = self._letters().strip("()")
         number = words.BASES.get(base.casefold()) or (int(base) if base.isdecimal() else 0)
-        if not token.text.isdecimal() or not number:
+        if not token.text.replace(".", "", 1).isdecimal() or not number:
             raise Unreadable(base)
         return Numeral(token.text, number)
 
@@ -395,7 +397,10 @@ class Parser(TokenCursor):
         return Sequence(tuple(items))
 
 
-_NAME = re.compile(r"[^=<>\\]{0,40}(?:\\(?:text|mathrm|textbf)\{[^{}=<>]{1,60}\}|[A-Za-z]{4})[^=<>\\]{0,60}")
+_NO_MATHS = r"[^=<>\\\d+*/^-]"
+_NAME = re.compile(
+    rf"{_NO_MATHS}{{0,40}}(?:\\(?:text|mathrm|textbf)\{{[^{{}}=<>]{{1,60}}\}}|[A-Za-z]{{4}}){_NO_MATHS}{{0,60}}"
+)
 """Words on the left side of an =."""
 
 

@@ -21,19 +21,26 @@ _SPELLINGS = (
     (re.compile(r"\\[hv]space\*?\{[^{}]*\}|\\phantom\{[^{}]*\}|\\label\{[^{}]*\}"), " "),
     (re.compile(r"\\(?:[dtcs]|nice)frac(?![A-Za-z])"), r"\\frac"),
     (re.compile(r"\\[dt]binom(?![A-Za-z])"), r"\\binom"),
+    (
+        re.compile(r"\^\s*\{?\s*(\\(?:text|mathrm|textrm)\s*\{)?\s*(st|nd|rd|th)(?![A-Za-z])\s*(?(1)\})\s*\}?"),
+        r"\\text{\2}",
+    ),
     (re.compile(r"\\(?:operatorname|mathop)\*?\s*\{([A-Za-z]+)\}"), r"\\\1 "),
     (re.compile(r"\\(?:mathrm|text|textrm)\{\s*(arcsin|arccos|arctan|sin|cos|tan|cis|ln|log|exp)\s*\}"), r"\\\1 "),
     (re.compile(r"\^\s*(?:\{\s*\\circ\s*\}|\\circ(?![A-Za-z]))|\\degree(?![A-Za-z])"), "°"),
     (re.compile(r"°\s*(?:\\(?:text|mathrm)\{\s*[CF]\s*\}|[CF](?![A-Za-z]))"), "°"),
+    (re.compile(r"\^\s*\{\s*\\prime\s*\}"), "'"),
     (re.compile(r"(?<=\d)\s*[xX]\s*(?=10\s*(?:\^|\*\*))"), r"\\times "),
     # A comma or a blank inside a number: 10{,}000, 10,\!000, 10\,000.
     (re.compile(r"(?<=\d)(?:\{,\}|,\s*\\!|\\[,!]|\\ |\\thinspace\s*)\s*(?=\d{3}(?!\d))"), ""),
     (re.compile(r"\\\\\s*\[[^\]]*\]|\\cr(?![A-Za-z])"), r"\\\\"),
     (re.compile(r"&\s*(?==|<|>|\\(?:le|ge|ne|approx))"), ""),
-    (re.compile(r"(?<!\\)\\(?:[,;:!> ]|(?:q?quad|thinspace)(?![A-Za-z]))|(?<!\\)~"), " "),
+    (re.compile(r"(?<!\\)\\(?:[,;:!> ]|q?quad|thinspace(?![A-Za-z]))|(?<!\\)~"), " "),
     (re.compile(r"(?<!\\)\\[\[\]()](?!\\)"), " "),
     (re.compile(r"(?<!\\)\$"), " "),
-    (re.compile(r"\.{3,}"), r"\\ldots "),
+    (re.compile(r"\.{3,}|\\[cd]?dots[bcm]?(?![A-Za-z])"), r"\\ldots "),
+    (re.compile(r"\\(?:text)?color\s*\{\w+\}"), ""),
+    (re.compile(r"(?:\\text\s*\{)?\s*\b[Aa]ll real numbers\b\s*\}?(?!\s*[\w\\])"), r"\\mathbb{R}"),
     (
         re.compile(
             r"(?<=[^\s,;])[\s,;]+(?:\\text\{[^{}]*\}\s*)?(?:\(\s*)?([a-z])\s*\\in\s*(?:\\mathbb\s*\{?\s*Z\s*\}?|\\?Z)[\s.)]*$"
@@ -49,9 +56,12 @@ LONGEST_TEXT = 2000
 """Longer texts are compared as they are; no answer of a benchmark is a tenth as long."""
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 _LONGEST_JOIN = 60
-_JOIN = re.compile(r"[\s$,;]*(?:(?:\\text\{\s*)?(?:and|or)\b(?:\s*\})?)?[\s$]*(?:[A-Za-z]\s*=\s*)?")
+_BLANKS = r"(?:[\s$]|\\[,; ()\[\]]|\\q?quad)*"
+_JOIN = re.compile(
+    rf"{_BLANKS}[,;]?{_BLANKS}(?:(?:\\text\{{\s*)?(?:and|or)\b(?:\s*\}})?)?{_BLANKS}(?:[A-Za-z](?:_\{{?\w\}}?)?\s*=\s*)?{_BLANKS}"
+)
 WRAPPER = re.compile(
-    r"\\(?:text|mbox|hbox|textbf|textit|textrm|textnormal|textsc|mathrm|mathbf|mathit|mathsf|mathcal|boldsymbol|emph|bm)"
+    r"\\(?:text|mbox|hbox|textbf|textit|textrm|textnormal|textsc|mathrm|mathbf|mathit|mathsf|mathcal|boldsymbol|emph|bm|underline)"
     r"(?![A-Za-z])\s*(?=\{)"
 )
 """Commands that change the look of the group behind them."""
@@ -110,7 +120,7 @@ def plain(text: str) -> str:
         text = _ESCAPED.sub(r"\\", text)
     for pattern, replacement in _SPELLINGS:
         text = pattern.sub(replacement, text)
-    return text.strip().rstrip("\\ .,;:\n\t")
+    return text.strip("*` \n\t").rstrip("\\ .,;:\n\t")
 
 
 def letters(text: str) -> str:
@@ -138,12 +148,15 @@ _FUNCTION_NAMES = (
 FUNCTIONS = {"\\" + name: name for name in _FUNCTION_NAMES}
 INVERSE_FUNCTIONS = {"sin": "arcsin", "cos": "arccos", "tan": "arctan"}
 """What the exponent -1 makes of a function."""
-ACCENTS = frozenset((r"\overline", r"\vec", r"\hat", r"\widehat", r"\bar", r"\tilde", r"\overrightarrow", r"\dot"))
+ACCENTS = frozenset(
+    (r"\overline", r"\vec", r"\hat", r"\widehat", r"\bar", r"\tilde", r"\overrightarrow", r"\dot", r"\ddot")
+)
 PREFIXES = frozenset((r"\angle", r"\triangle"))
 _SYMBOL_NAMES = (
     "alpha", "beta", "gamma", "delta", "epsilon", "varepsilon", "zeta", "eta", "theta", "vartheta", "iota", "kappa",
     "lambda", "mu", "nu", "xi", "rho", "sigma", "tau", "upsilon", "phi", "varphi", "chi", "psi", "omega", "Gamma",
     "Delta", "Theta", "Lambda", "Xi", "Pi", "Sigma", "Phi", "Psi", "Omega", "pi", "infty", "ell", "emptyset",
+    "hbar",
 )  # fmt: skip
 NAMES = frozenset("\\" + name for name in _SYMBOL_NAMES)
 FUNCTION_LETTERS = frozenset("fghFGHPQ")

@@ -210,8 +210,10 @@ _WORD_SPELLINGS = {"inf": "infty", "infinity": "infty", "Infinity": "infty", "as
                    "atan": "arctan", "oo": "infty", "union": "cup"}  # fmt: skip
 _SEPARATORS = frozenset(("and", "or", "或", "和", "与"))
 _SHORT_WORDS = frozenset((
+    "of", "to", "is", "if", "for", "the", "are", "but", "not", "has", "was", "one", "two", "six", "ten",
     "yes", "no", "odd", "all", "any", "red", "mon", "tue", "wed", "thu", "fri", "sat", "sun", "jan", "feb", "mar",
-    "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec", "am", "pm", "per",
+    "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec", "am", "pm", "AM", "PM", "per", "st", "nd", "rd",
+    "th",
 ))  # fmt: skip
 _HAS_WORD = re.compile(r"(?<![^\W\d_])(?!(?:and|or)(?![^\W\d_]))[^\W\d_]{2}")
 _BEGINS_NUMBER = re.compile(r"[-+]?(?:\\\$)?\.?\d")
@@ -284,11 +286,16 @@ def _word(word: str, *, spaced: bool, after_number: bool) -> list[MathsToken]:
     if word in _COMMAND_WORDS:
         return [MathsToken("command", "\\" + word, spaced)]
     unit = is_short_unit(word, after_number=after_number)
-    if unit or len(word) > _LONGEST_PRODUCT or word.lower() in _SHORT_WORDS or not word.isascii():
+    if unit or len(word) > _LONGEST_PRODUCT or _is_short_word(word) or not word.isascii():
         return [MathsToken("words", word, spaced)]
     if word.isupper():
         return [MathsToken("letter", word, spaced)]
     return [MathsToken("letter", letter, spaced and not place) for place, letter in enumerate(word)]
+
+
+def _is_short_word(word: str) -> bool:
+    """Yes, Yes and PM; NO may be a line of a triangle."""
+    return word in _SHORT_WORDS or (not word.isupper() and word.lower() in _SHORT_WORDS)
 
 
 def _number(rest: str, *, spaced: bool, in_brackets: bool) -> tuple[list[MathsToken], int]:

@@ -13,13 +13,18 @@ from model_accuracy_eval.scoring.maths.maths_trees import (
     Sequence,
     Statement,
     Symbol,
+    difference,
+    mapped,
     negative,
+    product_of,
+    quotient_of,
     sum_of,
 )
 from model_accuracy_eval.scoring.maths.maths_values import same_value
 from model_accuracy_eval.scoring.maths.numeric_values import real_number
 
 _INFINITY = Symbol("\\infty")
+CONSTANT_NAMES = frozenset(("\\pi", "e", "i", "\\infty", "\\mathbbR", "\\emptyset"))
 _TURNED = {"<": ">", ">": "<", r"\le": r"\ge", r"\ge": r"\le", r"\ne": r"\ne"}
 _MOST_PIECES = 50
 
@@ -103,7 +108,7 @@ def _of_relation(node: Statement) -> RealSet | None:
         return real_set(node.sides[1])
     if any(sign not in _TURNED for sign in node.signs):
         return None
-    places = [place for place, side in enumerate(node.sides) if _shift(side) is not None]
+    places = [place for place, side in enumerate(node.sides) if side.symbols() - CONSTANT_NAMES]
     if len(places) != 1 or len(node.sides) > 3 or (len(node.sides) == 3 and places[0] != 1):
         return None
     (place,) = places
@@ -118,34 +123,38 @@ def _of_relation(node: Statement) -> RealSet | None:
 
 
 def _solution(side: Node, sign: str, constant: Node) -> RealSet | None:
-    """Of x + 2 > 3 and of |x - 1| > 3: the larger x, and the smaller ones."""
-    shift = _shift(side)
-    if shift is None:
-        return None
-    upper = _half_line(sign, sum_of(constant, negative(shift)) if shift != _ZERO else constant)
-    if not (isinstance(side, Operation) and side.name == "absolute value") or upper is None:
+    """Of 2x + 2 > 3 and of |x - 1| > 3: the larger x, and the smaller ones."""
+    absolute = isinstance(side, Operation) and side.name == "absolute value"
+    inside = side.parts[0] if absolute else side
+    upper = _linear_solution(inside, sign, constant)
+    if upper is None or not absolute:
         return upper
-    lower = _half_line(_TURNED[sign], sum_of(negative(constant), negative(shift)))
+    lower = _linear_solution(inside, _TURNED[sign], negative(constant))
     return lower and (_intersection(upper, lower) if sign in {"<", r"\le", r"\ne"} else _union([*upper, *lower]))
 
 
-_ZERO = Constant(Fraction(0))
+def _linear_solution(side: Node, sign: str, constant: Node) -> RealSet | None:
+    if _is_variable(side):
+        return _half_line(sign, constant)
+    names = side.symbols() - CONSTANT_NAMES
+    if len(names) != 1:
+        return None
+    name = Symbol(*names)
+    offset, one = _with_value(side, name, 0), _with_value(side, name, 1)
+    slope = difference(one, offset)
+    size = real_number(slope)
+    if not size or not same_value(side, sum_of(product_of(slope, name), offset)):
+        return None
+    return _half_line(sign if size > 0 else _TURNED[sign], quotient_of(difference(constant, offset), slope))
 
 
-def _shift(node: Node) -> Node | None:
-    """The 2 of x + 2 and of |x + 2|, the 0 of x; None of what is not a variable and a constant."""
-    match node:
-        case Operation("absolute value", (inside,)) if not isinstance(inside, Operation) or inside.name == "add":
-            return _shift(inside)
-        case Operation("add", terms) if sum(map(_is_variable, terms)) == 1:
-            constants = [term for term in terms if not _is_variable(term)]
-            return sum_of(*constants) if all(real_number(term) is not None for term in constants) else None
-    return _ZERO if _is_variable(node) else None
+def _with_value(node: Node, name: Symbol, value: int) -> Node:
+    return mapped(node, lambda part: Constant(Fraction(value)) if part == name else part)
 
 
 def _is_variable(node: Node) -> bool:
     if isinstance(node, Operation):
-        return node.name == "value of function"
+        return node.name == "value of function" and isinstance(node.operands[1], Symbol)
     return isinstance(node, Symbol) and real_number(node) is None
 
 

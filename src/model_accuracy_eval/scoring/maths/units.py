@@ -28,7 +28,7 @@ _OTHERS = {
     "oz": "ounce", "ton": "tonne 吨", "cup": "", "gal": "gallon", "qt": "quart", "pt": "pint", "mph": "", "rpm": "",
     "min": "minute 分钟", "h": "hr hour 小时", "day": "天", "week": "周", "month": "月", "year": "yr 年", "atm": "",
     "dB": "decibel", "%": "percent pct percentage", "°": "degree deg", "rad": "radian", "km": "公里 千米",
-    "kg": "公斤 千克", "cm": "厘米",
+    "kg": "公斤 千克", "cm": "厘米", "am": "AM", "pm": "PM",
 }  # fmt: skip
 
 
@@ -51,6 +51,10 @@ _ALONE = frozenset((
     "pct", "deg", "USD", "EUR", "GBP", "RMB",
 ))  # fmt: skip
 """Short words that are units wherever they stand; others may be products of variables, and `min` a function."""
+SCALES = {"dozen": 12, "hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12,
+          "万": 10**4, "亿": 10**8}  # fmt: skip
+CHANGING = re.compile(r"\b(?:and|or|not|half|halves|thirds|minus|plus|than|except)\b")
+"""Words that make another value of the one before them, and are no unit."""
 _POWER_WORDS = {"square": "^2", "squared": "^2", "sq": "^2", "cubic": "^3", "cubed": "^3"}
 _PART = re.compile(r"[^\W\d_]+|[$€£¥￥₹₩₽%°¢]|\^?\{?-?\d\}?|/")
 
