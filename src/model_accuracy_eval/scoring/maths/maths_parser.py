@@ -71,18 +71,22 @@ class Parser(TokenCursor):
     def answer(self, *, in_set: bool = False) -> Node:
         """Items with commas, semicolons, "and" or "or" between them; one item stands for itself."""
         self._enter()
-        items = [self._relation(in_set=in_set)]
-        while self._separator():
-            items.append(self._relation(in_set=in_set))
+        groups = [[self._relation(in_set=in_set)]]
+        while marks := self._separators():
+            groups += [[]] if ";" in marks else []
+            groups[-1].append(self._relation(in_set=in_set))
         self._leave()
+        if len(groups) > 1 and all(len(group) > 1 for group in groups):
+            return Sequence(tuple(Sequence(tuple(group)) for group in groups))
+        items = [item for group in groups for item in group]
         return items[0] if len(items) == 1 else Sequence(tuple(items))
 
-    def _separator(self) -> bool:
+    def _separators(self) -> list[str]:
         """Takes ",", ";", "and", and the ", and" before a last item."""
-        start = self._place
+        marks: list[str] = []
         while self._at(",", ";"):
-            self._take()
-        return self._place > start
+            marks.append(self._take().text)
+        return marks
 
     def _relation(self, *, in_set: bool) -> Node:
         sides, signs = [self._sets(in_set=in_set)], []
@@ -268,6 +272,12 @@ class Parser(TokenCursor):
             self._place += 5
             name += "^-1"
         follower = self.next
+        called = self._stream[self._place :][:3]
+        if [part.text for part in called[::2]] == ["(", ")"] and not called[0].spaced and called[1].kind == "number":
+            number = called[1].text
+            if name.isupper() or token.text in words.FUNCTION_LETTERS or number == "0":
+                self._place += 3
+                return Symbol(f"{name}({number})")
         if token.text in words.FUNCTION_LETTERS and follower and follower.text == "(" and not follower.spaced:
             return Operation("value of function", (Symbol(name), self._primary()))
         return Symbol(name)
