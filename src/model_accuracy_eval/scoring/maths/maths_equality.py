@@ -32,7 +32,6 @@ from model_accuracy_eval.scoring.maths.numeric_values import rational, real_numb
 from model_accuracy_eval.scoring.maths.real_sets import CONSTANT_NAMES, equal_sets, is_combination, real_set
 
 UNIT_OPERATIONS = {"per cent": "%", "degrees": "°"}
-_NUMBERS = frozenset(("\\pi", "e", "i"))
 _EITHER = (Symbol("e"), Symbol("i"))
 """Numbers, but e = 1/2 is an eccentricity."""
 _INTEGERS = frozenset("klmn")
@@ -156,45 +155,33 @@ def same_names(left: Node, right: Node) -> bool:
 
 def _with_one_integer(left: Node, right: Node) -> tuple[Node, Node]:
     """π/4 + 2πn is π/4 + 2πk: whole numbers of periods have one name on both sides."""
-    (left, ours), (right, theirs) = _without_domain(left), _without_domain(right)
-    ours, theirs = ours or _integer(left), theirs or _integer(right)
+    (left, ours), (right, theirs) = _periodic(left), _periodic(right)
     if ours is None or theirs is None or ours == theirs:
         return left, right
     return left, mapped(right, lambda node: ours if node == theirs else node)
 
 
-def _without_domain(node: Node) -> tuple[Node, Symbol | None]:
-    """The answer before "k ∈ ℤ", and the k."""
+def _periodic(node: Node) -> tuple[Node, Symbol | None]:
+    """The answer, and the k of a "k ∈ ℤ" behind it, or the n that is a number of periods wherever it stands: in a sum
+    with 2πn or 360° n."""
     match node:
         case Sequence((*items, Statement((r"\in",), (Symbol() as name, Symbol("\\mathbbZ")))), False) if items:
             return items[0] if len(items) == 1 else Sequence(tuple(items)), name
-    return node, None
-
-
-def _integer(node: Node) -> Symbol | None:
-    """The one symbol of a tree, if it is a number of periods wherever it stands: n in a sum with 2πn or 360° n."""
     names = node.symbols() & _INTEGERS
     sums = [part for part in node.walk() if isinstance(part, Operation) and part.name == "add"]
-    terms = [term for part in sums for term in part.operands if term.symbols() & names]
-    periods = all(term.symbols() <= names | {"\\pi"} and _is_period(term) for term in terms)
-    places = sum(isinstance(part, Symbol) and part.name in names for part in node.walk())
-    return Symbol(*names) if len(names) == 1 and periods and len(terms) == places else None
-
-
-def _is_period(term: Node) -> bool:
-    names = {part.name for part in term.walk() if isinstance(part, Symbol | Operation)}
-    return bool(names & {"\\pi", "degrees"})
+    terms = [[*term.walk()] for part in sums for term in part.operands if term.symbols() & names]
+    periods = all({"\\pi", "degrees"} & {getattr(part, "name", "") for part in term} for term in terms)
+    bound = periods and len(names) == 1 and len(terms) == [*node.walk()].count(name := Symbol(*names))
+    return node, name if bound else None
 
 
 def with_letter_as_unit(node: Node, other: Node) -> Node:
     """5 m is a length where the other side has no letters, and so is 5 m/s a speed; else m is a variable."""
-    if not isinstance(node, Operation) or node.name != "multiply" or amount(other).symbols() - _NUMBERS:
+    if not isinstance(node, Operation) or node.name != "multiply" or amount(other).symbols() - CONSTANT_NAMES:
         return node
-    values = tuple(factor for factor in node.operands if not factor.symbols() - _NUMBERS)
-    name = "".join(_unit_of(factor) or "?" for factor in node.operands if factor.symbols() - _NUMBERS)
-    if not values or not name or "?" in name:
-        return node
-    return Quantity(product_of(*values) if len(values) > 1 else values[0], name)
+    values = tuple(factor for factor in node.operands if not factor.symbols() - CONSTANT_NAMES)
+    names = [_unit_of(factor) for factor in node.operands if factor not in values]
+    return Quantity(product_of(*values), "".join(names)) if values and names and all(names) else node
 
 
 def _unit_of(node: Node) -> str:
@@ -202,10 +189,10 @@ def _unit_of(node: Node) -> str:
     match node:
         case Symbol(name) if units.is_unit(name):
             return units.canonical(name)
-        case Operation("inverse", (under,)):
-            return f"/{name}" if (name := _unit_of(under)) else ""
-        case Operation("power", (Symbol(name), Constant(exponent))) if units.is_unit(name):
-            return f"{units.canonical(name)}^{exponent}"
+        case Operation("inverse", (under,)) if name := _unit_of(under):
+            return f"/{name}"
+        case Operation("power", (base, Constant(exponent))) if name := _unit_of(base):
+            return f"{name}^{exponent}"
         case Operation("multiply", factors) if all(map(_unit_of, factors)):
             return "".join(map(_unit_of, factors))
     return ""
@@ -220,7 +207,6 @@ _OPTION = re.compile(
     r"(?:[\s~]|\\ |\\q?quad)*"
     r"(?=-?[\w\\($])(?!\\(?:c[au]p|cdot|times|div|[mp]|[lg]eq?|in)(?![A-Za-z]))"
 )
-r"""The option in \textbf{(B)}\ 12."""
 _WORD = re.compile("[A-Za-z]{2,}")
 _MOST_COMPARISONS = 2500
 """Between the items of two lists without an order. Lists with more items to compare are not the same."""
@@ -229,13 +215,16 @@ _MOST_COMPARISONS = 2500
 def equal(answer: str, reference: str) -> bool:
     """What cannot be read as mathematics is compared letter by letter, without case and blanks."""
     answer, reference = (", ".join(last_boxes(text)) or text for text in (answer, reference))
-    options = [_OPTION.match(text) for text in (answer, reference)]
-    bare = [text[found.end() :] if found else text for text, found in zip((answer, reference), options, strict=True)]
-    same = _equal(*bare)
-    if options[0] and options[1]:
-        return same and options[0][3] == options[1][3]
-    letter, other = (options[0], reference) if options[0] else (options[1], answer)
-    return same or (letter is not None and _equal(letter[3], other))
+    (ours, left), (theirs, right) = map(_option, (answer, reference))
+    if ours and theirs:
+        return ours == theirs and _equal(left, right)
+    return _equal(left, right) or _equal(ours or left, theirs or right)
+
+
+def _option(text: str) -> tuple[str, str]:
+    r"""The B and the 12 of \textbf{(B)}\ 12."""
+    found = _OPTION.match(text)
+    return (found[3], text[found.end() :]) if found else ("", text)
 
 
 def _equal(answer: str, reference: str) -> bool:
@@ -349,8 +338,9 @@ def _same_collections(left: Node, right: Node) -> bool:
         return _in_order(left.parts, right.parts) and _brackets(left) == _brackets(right)
     if _is_point(left) or _is_point(right):
         point, other = (left, right) if _is_point(left) else (right, left)
-        listed = isinstance(other, Sequence) and not other.ratio
-        return listed and (_gives_names(other) or _is_no_interval(point)) and _in_order(point.parts, other.parts)
+        if not isinstance(other, Sequence) or other.ratio or not (_gives_names(other) or _is_no_interval(point)):
+            return False
+        return _in_order(point.parts, other.items)
     return _same_lists(left, right)
 
 
@@ -393,8 +383,8 @@ def _gives_names(node: Sequence) -> bool:
 
 def _is_no_interval(point: Node) -> bool:
     """(3, -4) and (1, 2, 3) are written without brackets too; (1, 2) may be an interval, which 1, 2 is not."""
-    ends = [real_number(part) for part in point.parts]
-    return len(ends) > 2 or (len(ends) == 2 and None not in ends and ends[0] > ends[1])
+    ends = [end for part in point.parts if (end := real_number(part)) is not None]
+    return len(point.parts) > 2 or (len(ends) == 2 and ends[0] > ends[1])
 
 
 def _in_order(left: Items[Node], right: Items[Node]) -> bool:

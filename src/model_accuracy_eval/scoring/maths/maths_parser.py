@@ -132,9 +132,8 @@ class Parser(TokenCursor):
         if re.search(r"\s\d", text) or text.endswith("*") or units.CHANGING.search(text):
             raise Unreadable(text)
         first, _, rest = text.strip().partition(" ")
-        scale = units.SCALES.get(first, 1)
-        text = rest if scale != 1 else text
-        return scale, units.canonical(text) or text
+        text = rest if first in units.SCALES else text
+        return units.SCALES.get(first, 1), units.canonical(text) or text
 
     def _sum(self) -> Node:
         terms: list[Node] = []
@@ -147,7 +146,7 @@ class Parser(TokenCursor):
             if not self._at("+", "-", r"\pm", r"\mp"):
                 break
             sign = self._take().text
-        value = terms[0] if len(terms) == 1 else sum_of(*terms)
+        value = sum_of(*terms)
         if self._took(r"\over"):
             return quotient_of(value, self._sum())
         return Operation("binomial", (value, self._sum())) if self._took(r"\choose") else value
@@ -162,7 +161,7 @@ class Parser(TokenCursor):
             elif self._begins_factor() or self._number_after_power(factors[-1]):
                 factors.append(self._factor())
             else:
-                return factors[0] if len(factors) == 1 else product_of(*factors)
+                return product_of(*factors)
 
     def _number_after_power(self, last: Node) -> bool:
         """2^3 3^2 is a product, 3 4 is none."""
@@ -268,7 +267,7 @@ class Parser(TokenCursor):
 
     def _letter(self, token: MathsToken) -> Node:
         name = token.text
-        if name in words.FUNCTION_LETTERS and [token.text for token in self._stream[self._place :][:5]] == [*"^{-1}"]:
+        if name in words.FUNCTION_LETTERS and [part.text for part in self._stream[self._place :][:5]] == [*"^{-1}"]:
             self._place += 5
             name += "^-1"
         follower = self.next
@@ -311,7 +310,7 @@ class Parser(TokenCursor):
         factors = [self._factor()]
         while self._begins_factor() and not self._at("(", *words.FUNCTIONS):
             factors.append(self._factor())
-        return factors[0] if len(factors) == 1 else product_of(*factors)
+        return product_of(*factors)
 
     def _root(self) -> Node:
         degree: Node = Constant(Fraction(2))

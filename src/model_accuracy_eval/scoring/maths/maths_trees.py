@@ -122,11 +122,11 @@ class Numeral(Node):
 
 
 def sum_of(*terms: Node) -> Node:
-    return Operation("add", terms)
+    return terms[0] if len(terms) == 1 else Operation("add", terms)
 
 
 def product_of(*factors: Node) -> Node:
-    return Operation("multiply", factors)
+    return factors[0] if len(factors) == 1 else Operation("multiply", factors)
 
 
 def negative(term: Node) -> Node:

@@ -17,7 +17,7 @@ CURRENCIES = {
 }
 """Sign → its other signs and words."""
 _WITH_PREFIXES = {
-    "m": "meter metre 米", "g": "gram gramme 克", "s": "sec second 秒", "l": "L liter litre 升", "N": "newton",
+    "m": "meter metre 米", "g": "gram gramme gm 克", "s": "sec second 秒", "l": "L liter litre 升", "N": "newton",
     "J": "joule", "W": "watt", "V": "volt", "A": "amp ampere", "C": "coulomb", "F": "farad", "T": "tesla", "H": "henry",
     "K": "kelvin", "Ω": "Omega ohm", "Hz": "hertz", "Pa": "pascal", "eV": "electronvolt", "Wh": "watt-hour",
     "mol": "mole", "cal": "calorie", "bit": "", "B": "byte",
@@ -57,6 +57,7 @@ CHANGING = re.compile(r"\b(?:and|or|not|half|halves|thirds|minus|plus|than|excep
 """Words that make another value of the one before them, and are no unit."""
 _POWER_WORDS = {"square": "^2", "squared": "^2", "sq": "^2", "cubic": "^3", "cubed": "^3"}
 _PART = re.compile(r"[^\W\d_]+|[$€£¥￥₹₩₽%°¢]|\^?\{?-?\d\}?|/")
+_UNIT = re.compile(rf"(?!/)(?:\\?(?:{_PART.pattern})|\s)+(?<!/)")
 
 
 def canonical(text: str) -> str:
@@ -90,7 +91,7 @@ def _name(word: str) -> str:
 
 def is_unit(text: str) -> bool:
     """Whether it is a unit that is known here, such as m/s."""
-    return text.strip("/") == text and _known(canonical(text))
+    return bool(_UNIT.fullmatch(text)) and _known(canonical(text))
 
 
 def is_short_unit(word: str, *, after_number: bool) -> bool:
