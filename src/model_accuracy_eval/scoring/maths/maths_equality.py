@@ -6,6 +6,7 @@ from collections.abc import Callable
 from collections.abc import Sequence as Items
 from fractions import Fraction
 from functools import partial
+from itertools import takewhile
 
 from model_accuracy_eval.scoring.maths import units
 from model_accuracy_eval.scoring.maths.maths_parser import read, read_value
@@ -179,9 +180,10 @@ def with_letter_as_unit(node: Node, other: Node) -> Node:
     """5 m is a length where the other side has no letters, and so is 5 m/s a speed; else m is a variable."""
     if not isinstance(node, Operation) or node.name != "multiply" or amount(other).symbols() - CONSTANT_NAMES:
         return node
-    values = tuple(factor for factor in node.operands if not factor.symbols() - CONSTANT_NAMES)
-    names = [_unit_of(factor) for factor in node.operands if factor not in values]
-    return Quantity(product_of(*values), "".join(names)) if values and names and all(names) else node
+    values = tuple(takewhile(lambda factor: not factor.symbols() - CONSTANT_NAMES, node.operands))
+    names = [_unit_of(factor) for factor in node.operands[len(values) :]]
+    distinct = all(names) and len({*names}) == len(names)
+    return Quantity(product_of(*values), "".join(names)) if values and names and distinct else node
 
 
 def _unit_of(node: Node) -> str:
@@ -207,13 +209,14 @@ _OPTION = re.compile(
     r"(?:[\s~]|\\ |\\q?quad)*"
     r"(?=-?[\w\\($])(?!\\(?:c[au]p|cdot|times|div|[mp]|[lg]eq?|in)(?![A-Za-z]))"
 )
-_WORD = re.compile("[A-Za-z]{2,}")
+_SIGNS = re.compile(r"[\\^_=]")
+"""Where one stands, letters are names: q is not Q there, as it is in words."""
 _MOST_COMPARISONS = 2500
 """Between the items of two lists without an order. Lists with more items to compare are not the same."""
 
 
 def equal(answer: str, reference: str) -> bool:
-    """What cannot be read as mathematics is compared letter by letter, without case and blanks."""
+    """What cannot be read as mathematics is compared letter by letter, without blanks, and words without case."""
     answer, reference = (", ".join(last_boxes(text)) or text for text in (answer, reference))
     (ours, left), (theirs, right) = map(_option, (answer, reference))
     if ours and theirs:
@@ -234,8 +237,7 @@ def _equal(answer: str, reference: str) -> bool:
     try:
         left, right = read_value(answer), read_value(reference)
     except Unreadable:
-        ours, theirs = (_WORD.sub(lambda word: word[0].lower(), text) for text in (ours, theirs))
-        return ours == theirs
+        return not _SIGNS.search(ours) and ours.casefold() == theirs.casefold()
     left, right = _with_one_integer(left, right)
     return any(_same(one, other) for one in readings(left) for other in readings(right))
 

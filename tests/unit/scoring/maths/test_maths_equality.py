@@ -85,6 +85,90 @@ def test_two_numbers_are_the_same_only_if_they_are(left: Fraction, right: Fracti
         assert equal(*written) is same, written
 
 
+SPELLINGS = (
+    (r"{{{} \over {}}}", r"\frac{{{}}}{{{}}}"),
+    (r"{{{} \choose {}}}", r"\binom{{{}}}{{{}}}"),
+    ("{} x 10^{}", r"{} \times 10^{{{}}}"),
+    (r"{}.{}\,\text{{N}}", "{}.{}"),
+    ("{}.{} m/s^2", r"{}.{}\ \mathrm{{m/s}}^2"),
+    (r"{}\operatorname{{cis}} \frac{{\pi}}{{{}}}", r"{} e^{{i\pi/{}}}"),
+    (r"|x-{}| < {}", r"-{1} < x - {0} < {1}"),
+    (r"|x| > {}{}", r"(-\infty,-{0}{1}) \cup ({0}{1},\infty)"),
+    (r"\begin{{vmatrix}}{}&2\\3&{}\end{{vmatrix}}", "{} \\cdot {} - 6"),
+    (r"\textbf{{(B)}}\ {}.{}", "{}.{}"),
+    (r"\text{{{}, {}, and 100}}", "100, {}, {}"),
+    (r"({}{}5)_{{16}}", "{}{}5_{{16}}"),
+    (r"{} + {}\pi n", r"{} + {}\pi k"),
+    (r"f(x) = {}x + {}", "{}x + {}"),
+    (r"\text{{\$}}{}{}\\", "{}{}"),
+    (r"{}, -{}", "({}, -{})"),
+    (r"\left\{{\begin{{array}}{{l}} x = {} \\ y = {} \end{{array}}\right.", "x={}, y={}"),
+    ("p=1, q={}; p=2, q={}", "(1, {}), (2, {})"),
+    (r"{}.{} \text{{ million}}", r"{}.{} \cdot 1000000"),
+)
+"""What models write with two numbers in it, and what it means."""
+DIGITS = st.tuples(st.integers(1, 9), st.integers(1, 9))
+
+
+@pytest.mark.parametrize(("written", "meant"), SPELLINGS)
+@given(DIGITS, DIGITS)
+def test_a_way_of_writing_is_read_with_every_number_in_it(
+    written: str, meant: str, numbers: tuple[int, int], others: tuple[int, int]
+) -> None:
+    """Other numbers are equal only if what is meant by them is."""
+    assert equal(written.format(*numbers), meant.format(*numbers))
+    same = equal(meant.format(*numbers), meant.format(*others))
+    assert equal(written.format(*numbers), meant.format(*others)) is same
+    assert equal(meant.format(*others), written.format(*numbers)) is same
+
+
+SAME_BY_CHANCE = {
+    r"\text{Area} = 12 \text{ cm}^3",
+    "x_2 = 2, x_2 = 3",
+    "x_1 = 2, x_3 = 3",
+    r"[0,2]\cup[1,2]",
+}
+
+
+def test_another_digit_or_sign_is_another_answer() -> None:
+    """In any answer of the page that is right."""
+    same = set()
+    for right, answer in (pair for topic in TOPICS for pair in topic.same):
+        for place, sign in enumerate(answer):
+            if sign.isdecimal() or sign in "+-":
+                other = str((int(sign) + 1) % 10) if sign.isdecimal() else "+-"[sign == "+"]
+                changed = answer[:place] + other + answer[place + 1 :]
+                same |= {changed} if equal(changed, right) else set()
+    assert same == SAME_BY_CHANCE
+
+
+def calls(text: str) -> int:
+    """How many functions are called for a verdict: a measure of work that no clock disturbs."""
+    count = 0
+
+    def counted(*_: object) -> None:
+        nonlocal count
+        count += 1
+
+    sys.setprofile(counted)
+    try:
+        equal(text, text + "+1")
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+@pytest.mark.parametrize(
+    "piece",
+    ["(A) ", r"\text{(B)}", "|x", "1,", "x=1;", r"\over 2", r"{1 \over ", "5 million ", r"\text{ m}", "m/s^2", "f(0)",
+     r"\begin{vmatrix}", r", k \in \mathbb{Z}", r"+2\pi n", r"\boxed{1} and ", "[", r"\pm1", "x10^"],
+)  # fmt: skip
+def test_work_grows_with_the_length_of_a_text_and_not_with_its_square(piece: str) -> None:
+    """Twice the text is hardly more than twice the work."""
+    short = piece * (300 // len(piece))
+    assert calls(short * 2) <= 3 * calls(short) + 1000
+
+
 X, Y = sympy.symbols("x y")
 LEAVES = st.one_of(
     st.sampled_from([X, Y, sympy.pi]), st.integers(1, 9).map(sympy.Integer), st.integers(2, 7).map(sympy.sqrt)
@@ -149,6 +233,8 @@ PIECES = [
     "\\frac", "\\sqrt", "{", "}", "(", ")", "[", "]", "\\{", "\\}", "^", "_", "x", "2", "10", "9" * 40, "1.5", "!", "%",
     "\\pm", "\\cup", ",", ";", "=", "<", "|", ":", "+", "-", "*", "/", "\\pi", "\\infty", "\\ln", "\\sin", "i", "e", " ",
     "\\text{cm}", "\\text{", "\\begin{pmatrix}", "\\end{pmatrix}", "&", "\\\\", "\\overline{3}", ".", "\\$", "°", "\\in",
+    "\\over ", "\\begin{vmatrix}", "\\end{vmatrix}", "\\det", "\\cis", "\\text{N}", "\\Omega", "\\textbf{(B)} ", "n", "k",
+    "\\in \\mathbb{Z}", "\\text{1, and 2}", " and ", " million", "\\left", "\\right", "(0)", "^{-1}", "kN", " m/s",
     "\\approx", "\\mathbb{R}", "\\boxed{", "…", "½", "²", "f(", "\\log_", "\\binom", "words", "\\setminus", "\\cap", "'",
 ]  # fmt: skip
 
@@ -187,6 +273,10 @@ def test_a_text_is_itself(text: str) -> None:
         "0.(" * 500,
         "\\pm" * 500 + "1",
         "0." + "12" * 900 + "...",
+        "\\begin{vmatrix}1&2\\\\3&" * 25 + "4" + "\\end{vmatrix}" * 25,
+        "\\det" * 300 + "2",
+        "{1 \\over " * 29 + "2" + "}" * 29,
+        "(A) " * 400 + "5",
     ],
 )
 def test_what_is_huge_or_deep_gets_a_verdict(text: str) -> None:
