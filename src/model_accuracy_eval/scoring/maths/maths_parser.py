@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable
 from fractions import Fraction
-from functools import partial
 
 from model_accuracy_eval.scoring.maths import maths_text as words
 from model_accuracy_eval.scoring.maths import units
@@ -63,9 +62,6 @@ class Parser(TokenCursor):
             "[": lambda: self._bracket("["),
             "]": lambda: self._bracket("("),
             "{": self._group,
-            **{name: partial(Symbol, name) for name in words.NAMES},
-            **{name: partial(self._accented, name) for name in words.ACCENTS | words.PREFIXES},
-            **{name: partial(self._function, function) for name, function in words.FUNCTIONS.items()},
         }
 
     def answer(self, *, in_set: bool = False) -> Node:
@@ -258,6 +254,12 @@ class Parser(TokenCursor):
             value = self._primary()
         elif token.kind == "words" and units.is_unit(token.text):
             value = Symbol(units.canonical(token.text))
+        elif token.text in words.NAMES:
+            value = Symbol(token.text)
+        elif token.text in words.FUNCTIONS:
+            value = self._function(words.FUNCTIONS[token.text])
+        elif token.text in words.ACCENTS or token.text in words.PREFIXES:
+            value = Symbol(token.text + self._letters())
         elif token.kind not in {"words", "separator"} and token.text in self._readers:
             value = self._readers[token.text]()
         else:
@@ -280,9 +282,6 @@ class Parser(TokenCursor):
         if token.text in words.FUNCTION_LETTERS and follower and follower.text == "(" and not follower.spaced:
             return Operation("value of function", (Symbol(name), self._primary()))
         return Symbol(name)
-
-    def _accented(self, name: str) -> Node:
-        return Symbol(name + self._letters())
 
     def _function(self, name: str) -> Node:
         exponent = base = None

@@ -2,6 +2,7 @@ r"""Answers as models write them → LaTeX with one spelling for each thing, bef
 
 import re
 import unicodedata
+from functools import lru_cache
 
 _UNICODE = str.maketrans({
     "−": "-", "–": "-", "—": "-", "‐": "-", "×": r"\times ", "·": r"\cdot ", "⋅": r"\cdot ", "∗": "*", "÷": r"\div ",
@@ -36,7 +37,7 @@ _SPELLINGS = (
     (re.compile(r"\\\\\s*\[[^\]]*\]|\\cr(?![A-Za-z])"), r"\\\\"),
     (re.compile(r"&\s*(?==|<|>|\\(?:le|ge|ne|approx))"), ""),
     (re.compile(r"(?<!\\)\\(?:[,;:!> ]|q?quad|thinspace(?![A-Za-z]))|(?<!\\)~"), " "),
-    (re.compile(r"(?<!\\)\\[\[\]()](?!\\)"), " "),
+    (re.compile(r"(?<!\\)\\[\[\]()]"), " "),
     (re.compile(r"(?<!\\)\$"), " "),
     (re.compile(r"\.{3,}|\\[cd]?dots[bcm]?(?![A-Za-z])"), r"\\ldots "),
     (re.compile(r"\\(?:text)?color\s*\{\w+\}"), ""),
@@ -112,6 +113,7 @@ def group(text: str) -> str | None:
     return None if closing is None else text[1:closing]
 
 
+@lru_cache(maxsize=64)
 def plain(text: str) -> str:
     """The text with one spelling for each thing."""
     text = _RAISED.sub(lambda found: "^{" + "".join(_SUPERSCRIPTS[digit] for digit in found[0]) + "}", text)
