@@ -32,9 +32,9 @@ They mean what [the settings](settings.md) of these names mean, and have their d
 also stand in the file that `config` names."""
 _ABOUT_SHAPES = """\
 [`rescore`](../how-to/rescore.md) reads these files as they are: as JSON lines, as one list or as one object, packed by
-gzip, or as the only JSON file of a zip archive. A shape is recognised by the fields of the first row, never by the
-file's name. All further rows must have these fields, too. A row that lacks one, and a file that is cut short, are
-refused with the line or the entry.
+gzip, or as the only JSON file of a zip archive. A shape is recognised by the fields of the first rows, never by the
+file's name. All further rows must have these fields, too. One that lacks some, or cannot be read, is listed with its
+line or entry and [left out](../how-to/rescore.md#how-a-file-is-judged); a file without any other is refused.
 
 Where a file has the fields of several shapes, the shape whose fields include those of the others is taken; if none
 does, the file is refused, and `--map` says what is meant. Replies that are null, and rows with an error, are samples
@@ -42,7 +42,7 @@ that failed. Replies with the same id are samples of one problem, in the order o
 _ABOUT_MAP = """\
 A file of rows in any other shape is read with `--map name=field,…`, such as `--map id=task_id,prediction=response`. A
 field in an object is named by a path with dots (`response.body.choices.0.message.content`), and `*` stands for every
-entry of a list (`outputs.*.text`). A list of texts holds one reply for each sample. Every row needs each named field,
+entry of a list (`outputs.*.text`). A list of texts holds one reply for each sample. A row needs each named field,
 except `error`, `reasoning`, `finish_reason`, `answer` and `correct`, which one row at least must have."""
 NOTE = "<!-- Made by `make docs` from the tables in the code; edit those. -->"
 
