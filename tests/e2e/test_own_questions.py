@@ -46,9 +46,9 @@ def test_a_file_is_told_judged_by_the_kinds_of_its_rows_and_written_down(tmp_pat
         done = asked(server, tmp_path, "--datasets", mine)
         assert done.code == 0, done.err
         told = " ".join(done.err.split())
-        assert "Judged: 2 rows by the whole text, 2 rows by the letter." in told
+        assert "Judged: 2 rows by the text, 2 rows by the letter." in told
         assert "1 row with several right answers, any of which counts: row 1 takes '4' or 'four'." in told
-        assert "Row 1: a reply 'The answer is 4.' is wrong." in told
+        assert "Row 1: a reply 'The answer is 4.' is right." in told
         assert "50.00" in done.out
         page = next(tmp_path.glob("out/[0-9a-f]*/report.html")).read_text()
         assert "row 1 takes" in page
