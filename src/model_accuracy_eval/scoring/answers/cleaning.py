@@ -94,22 +94,20 @@ def without_next_question(text: str, problem: Problem) -> str:
     """The reply up to a question in the form in which the prompt shows its solved examples.
 
     Without examples a question in a reply is a part of it, unless it comes behind a reply that is a single line, with
-    an answer of its own; or behind an answer, in the prompt's words. One at the start is this question, repeated.
+    an answer of its own. One at the very start is this question, repeated.
     """
     begin = len(text) - len(text.lstrip())
     found = sorted(label for label in _labels(text) if label[0] > begin)
     questions = [label for label in found if label[1] in _QUESTIONS]
     if not questions:
         return text
-    shown, asked = _labels_of_examples(problem, 2), _labels_of_examples(problem, 1)
+    shown = _labels_of_examples(problem)
     _, _, others = text[begin:].partition("\n")
     second_line = len(text) - len(others.lstrip())
     last_answer = max((start for start, label in found if label in _ANSWERS), default=-1)
     for start, label in questions:
         is_alone = start <= second_line and not text[:start].rstrip().endswith((":", "："))
         if label in shown or (is_alone and last_answer > start):
-            return text[:start]
-        if label in asked and (is_alone or "answer is" in text[begin:start].lower()):
             return text[:start]
     return text
 
@@ -125,10 +123,10 @@ def _labels(text: str) -> Iterator[tuple[int, str]]:
             place = text.find(colon, place + 1)
 
 
-def _labels_of_examples(problem: Problem, in_chats: int) -> set[str]:
+def _labels_of_examples(problem: Problem) -> set[str]:
     """What questions begin with in a prompt that has several in one text, or is a text to be continued."""
     labels: set[str] = set()
-    for prompt, fewest in ((problem.text, 1), *((message.content, in_chats) for message in problem.messages)):
+    for prompt, fewest in ((problem.text, 1), *((message.content, 2) for message in problem.messages)):
         found = [label for _, label in _labels(prompt) if label in _QUESTIONS]
         labels |= {label for label in found if found.count(label) >= fewest}
     return labels

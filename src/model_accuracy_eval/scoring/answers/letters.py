@@ -42,7 +42,7 @@ _LIST_GOES_ON = re.compile(rf"{_CLOSED}[ \t]{{0,2}}(?:[,，;；.。<]|or\b|and\b
 def _letter_at(reply: SaidText, claim: ClaimedAnswer) -> Value | None:
     """The letter right behind an announcement; or that of the option whose text stands there."""
     text, problem = reply.text, reply.problem
-    if is_hash(reply, claim) and text.count("####") > 1 and text[claim.end :].strip():
+    if is_hash(reply, claim) and text[claim.end :].strip():
         return None  # a heading of Markdown
     if together := _TOGETHER.match(text, claim.start):
         return Value(None, *together.span(1))
@@ -150,7 +150,7 @@ def _of_line(reply: SaidText, lines: list[tuple[int, int]]) -> Value | None:
     # A line that goes on after a letter speaks of an option; only the first one of a reply may be its answer.
     leading = [line for start, end in lines if (line := _LEADING.match(text, start, end))]
     worded = [line for line in leading if _has_its_text(text, line, reply.problem)]
-    if worded and (value := _only(worded, reply)):
+    if value := _only(worded, reply):
         return value
     if leading and leading[0].start() == lines[0][0] and (value := _only(leading, reply)):
         return value

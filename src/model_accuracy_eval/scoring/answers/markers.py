@@ -160,12 +160,11 @@ OF = re.compile(r"\b(?:of|to|for|about|behind|explain\w*)\s+(?:(?:the|this|my|yo
 """Before the noun of a heading, such as "Explanation of the answer:"."""
 WITHDRAWN = re.compile(any_of("wait"))
 RESTATED = re.compile(
-    r"(?:[\s,.:;!?…*_—–-]{1,6}"
+    r"(?:[\s,.:;!?…*_—–-]{1,6}|应该|應該|答案|而|正解|答え|정답|답"
     r"|(?P<said>\b(?i:is|be|mean|meant|make|choose|pick|go with|ist|est|es|é|è|это)\b|['’]s\b|是|选|は|은|는)"
     r"|\b(?i:but|and|it|this|that|the|an|answer|option|choice|correct|right|actually|no|wait|sorry|rather|instead|i|"
     r"think|should|must|would|has|have|to|probably|really|in fact|my|final|sondern|mais|c['’]|ce|sino|mas|ma|а|que|er|"
-    r"die|la|il|antwort|réponse|respuesta|resposta|risposta|ответ|richtig|correcta?|correct[ea])\b|\ba\b"
-    r"|应该|應該|答案|而|正解|答え|정답|답){0,14}"
+    r"die|la|il|antwort|réponse|respuesta|resposta|risposta|ответ|richtig|correcta?|correct[ea])\b|\ba\b){0,14}"
 )
 """What may stand between a withdrawal and the new answer."""
 

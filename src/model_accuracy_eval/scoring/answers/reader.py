@@ -254,7 +254,7 @@ def _decided(reply: SaidText, kind: Wanted, found: Found) -> str | None:
 
 def _are_side_by_side(reply: SaidText, value: Value, claim: ClaimedAnswer) -> bool:
     between = reply.low[value.end : claim.place]
-    return value.end <= claim.place and len(between) < _CONTEXT and not markers.WORD.search(between)
+    return value.end <= claim.place and not markers.WORD.search(between)
 
 
 def _since_withdrawal(reply: SaidText, found: Found) -> Found:
@@ -283,8 +283,6 @@ def _is_denied(reply: SaidText, claim: ClaimedAnswer, value: Value) -> bool:
 def _restated(reply: SaidText, kind: Wanted, value: Value) -> str | None:
     """The value, or the one that takes its place after "wait, actually"."""
     end = value.end
-    if len(reply.low) - end < len("no, B"):
-        return value.text
     for mark in markers.WITHDRAWN.finditer(reply.low, end):
         if mark.start() >= end:
             other = _affirmed(reply, kind, mark.end())
@@ -300,9 +298,5 @@ def _affirmed(reply: SaidText, kind: Wanted, place: int) -> Value | None:
         return None
     claim = ClaimedAnswer(RESTATED, place, intro.end(), _line_end(reply.text, intro.end()))
     value = kind.at(reply, claim)
-    if not value or not value.text or markers.DENIED_AFTER.match(reply.low, value.end):
-        return None
-    if intro["said"]:
-        return value
-    is_short = "\n" not in intro[0] and markers.SENTENCE_END.match(reply.low, value.end)
-    return value if is_short else None
+    is_said = intro["said"] or ("\n" not in intro[0] and value and markers.SENTENCE_END.match(reply.low, value.end))
+    return value if value and value.text and is_said else None

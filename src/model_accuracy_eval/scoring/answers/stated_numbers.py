@@ -83,9 +83,7 @@ _OPENED = re.compile(
     r"rs\.?|(?:us|usd|eur|rmb)(?=[ $])|ca\.|environ|etwa|约|約|共|(?:a )?total of)[\s$*_~\\({]{0,4}){0,2}"
 )
 _RESULT = re.compile(rf"=[\s$*\\(]{{0,4}}(?:text\{{)?{_SIGN}{_DIGITS}")
-_OPERATOR = re.compile(r"[+×÷*/]|\s[-−–]\s|\\times|\\div|\\cdot|\d\s?x\s?\d|^\W*[^\W\d]\w*\W*$")
-"""In the left side of a calculation, or the name of what is found, as in x = 5."""
-_FRACTION = re.compile(r"(?:[ ](\d+))?\s?/\s?(\d+)(?![\d/.])")
+_FRACTION = re.compile(r"\s?/\s?(\d+)(?![\d/.])")
 _ASIDE = re.compile(r"\([^()]{0,300}\)|（[^（）]{0,300}）")
 _CIRCUMSTANCE = re.compile(
     r"\b(?i:in|after|for|per|at|from|every|each|within|by|over|with|during|on|and|than)\s(?:the\s|all\s)?\Z"
@@ -114,7 +112,7 @@ def _number_at(reply: SaidText, claim: ClaimedAnswer) -> Value | None:
         return Value(None, claim.start, place)
     is_loose = claim.strength == STATED or is_hash(reply, claim)
     results = [*_RESULT.finditer(plain, number.end(), number.end() + len(rest))] if "=" in rest else []
-    if results and _OPERATOR.search(plain, number.end() - 1, results[-1].start()):
+    if results:
         return Value("".join(results[-1].groups("")), claim.start, max(place, claim.start + results[-1].end()))
     return Value(_written(number, plain), claim.start, place) if is_loose or not _has_others(rest) else None
 
@@ -126,10 +124,6 @@ def _number_behind(reply: SaidText, claim: ClaimedAnswer, plain: str) -> Value |
     """The number of a claim that begins with something else."""
     if is_hash(reply, claim) or claim.strength == RESTATED:
         return None
-    if markers.REFUSED.search(plain.lower()):
-        return Value(None, claim.start, claim.end)
-    if "\\frac" in plain and (found := _in_formula(plain.rpartition("=")[2].strip(" $.*\n"))):
-        return Value(found, claim.start, claim.end)
     number = _number_of_sentence(plain, is_announced=True)
     if number is None:
         return None
@@ -176,12 +170,9 @@ def _written(number: re.Match[str], text: str) -> str:
     """The number as it is written; a fraction as its decimals."""
     written = "".join(number.groups(""))
     fraction = _FRACTION.match(text, number.end()) if number.string is text else None
-    if fraction is None or not int(fraction[2]):
+    if fraction is None or not int(fraction[1]):
         return written
-    above = Fraction(as_number(written) or 0)
-    if fraction[1]:
-        above = above * int(fraction[2]) + int(fraction[1])
-    return _decimal(above / int(fraction[2]))
+    return _decimal(Fraction(as_number(written) or 0) / int(fraction[1]))
 
 
 def _in_formula(box: str) -> str | None:

@@ -5,7 +5,6 @@ from functools import partial
 
 from model_accuracy_eval.records import Problem
 from model_accuracy_eval.scoring import maths
-from model_accuracy_eval.scoring.answers import markers
 from model_accuracy_eval.scoring.answers.reader import BOXED, ClaimedAnswer, SaidText, Value, Wanted, is_hash, read
 from model_accuracy_eval.scoring.answers.stated_numbers import ENDING, last_number
 
@@ -27,8 +26,6 @@ def _formula_at(reply: SaidText, claim: ClaimedAnswer) -> Value | None:
     if is_hash(reply, claim) and text[claim.end :].strip():
         return None  # a heading
     said = _SENTENCE.sub("", text[claim.start : claim.end].lstrip("} \n*_")).strip(" *_\"'`")
-    if markers.REFUSED.search(said.lower()):
-        return Value(None, claim.start, claim.end)
     formula = _formula_in(said)
     end = text.find(formula, claim.start) + len(formula) if formula else claim.end
     return Value(formula, claim.start, end) if formula else None
@@ -62,7 +59,7 @@ def _last_formula(reply: SaidText) -> str | None:
     """That of the last sentence, else the last of all; all of a reply that is nothing but mathematics, or a line
     without numbers; else the last number."""
     text = reply.text.strip()
-    if _is_cut(text):
+    if len(text) > _LONG and text[-1].isalpha():
         return None
     *_, line = text.rpartition("\n")
     concluding = _IS.split(line)
@@ -77,16 +74,8 @@ def _last_formula(reply: SaidText) -> str | None:
     return text if is_answer else last_number(text, reply.problem)
 
 
-_LONG, _FEW = 400, 3
-
-
-def _is_cut(text: str) -> bool:
-    """Whether a long reply ends inside a formula or a sentence, as where its tokens ran out."""
-    line = text.rpartition("\n")[2]
-    words = len(line.split()) > _FEW and (line[-1:].isalpha() or line.endswith(","))
-    return len(text) > _LONG and (words or line.replace("\\$", "").replace("$$", "").count("$") % 2 == 1)
-
-
+_LONG = 400
+"""A longer reply that ends with a letter was cut off."""
 _A_FORMULA = Wanted(_formula_at, last=_last_formula, joins=True)
 
 
