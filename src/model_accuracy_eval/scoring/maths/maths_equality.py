@@ -33,8 +33,6 @@ from model_accuracy_eval.scoring.maths.numeric_values import rational, real_numb
 from model_accuracy_eval.scoring.maths.real_sets import CONSTANT_NAMES, equal_sets, is_combination, real_set
 
 UNIT_OPERATIONS = {"per cent": "%", "degrees": "°"}
-_EITHER = (Symbol("e"), Symbol("i"))
-"""Numbers, but e = 1/2 is an eccentricity."""
 _INTEGERS = frozenset("klmn")
 _ROUGHLY = 0.01
 """How far the sides of a ≈ may lie apart; further ones contradict each other."""
@@ -131,7 +129,7 @@ def name_and_value(node: Statement) -> tuple[Node, Node] | None:
     if set(node.signs) != {"="} and node.signs != (r"\in",):
         return None
     first, *values = node.sides
-    if not is_name(first) and (first not in _EITHER or values[-1].symbols() - CONSTANT_NAMES):
+    if not is_name(first):
         if node.signs != ("=",) or not is_name(node.sides[1]):
             return None
         first, values = node.sides[1], [node.sides[0]]
@@ -350,12 +348,9 @@ def _same_combinations(left: Node, right: Node) -> bool:
     """Unions and intersections of sets that are only known by name."""
     if not isinstance(left, Operation) or not isinstance(right, Operation) or left.name != right.name:
         return False
-    in_order = left.name == "without"
-    return (
-        _in_order(left.operands, right.operands)
-        if in_order
-        else _same_items(left.operands, right.operands, repeated=True)
-    )
+    if left.name == "without":
+        return _in_order(left.operands, right.operands)
+    return _same_items(left.operands, right.operands, repeated=True)
 
 
 def _brackets(node: Node) -> str:

@@ -67,22 +67,18 @@ class Parser(TokenCursor):
     def answer(self, *, in_set: bool = False) -> Node:
         """Items with commas, semicolons, "and" or "or" between them; one item stands for itself."""
         self._enter()
-        groups = [[self._relation(in_set=in_set)]]
-        while marks := self._separators():
-            groups += [[]] if ";" in marks else []
-            groups[-1].append(self._relation(in_set=in_set))
+        items = [self._relation(in_set=in_set)]
+        while self._separator():
+            items.append(self._relation(in_set=in_set))
         self._leave()
-        if len(groups) > 1 and all(len(group) > 1 for group in groups):
-            return Sequence(tuple(Sequence(tuple(group)) for group in groups))
-        items = [item for group in groups for item in group]
         return items[0] if len(items) == 1 else Sequence(tuple(items))
 
-    def _separators(self) -> list[str]:
+    def _separator(self) -> bool:
         """Takes ",", ";", "and", and the ", and" before a last item."""
-        marks: list[str] = []
+        start = self._place
         while self._at(",", ";"):
-            marks.append(self._take().text)
-        return marks
+            self._take()
+        return self._place > start
 
     def _relation(self, *, in_set: bool) -> Node:
         sides, signs = [self._sets(in_set=in_set)], []
@@ -111,13 +107,12 @@ class Parser(TokenCursor):
         value = self._sum()
         unit, self._currency = self._currency, outer
         if self._kind() == "words":
-            scale, unit = self._unit()
-            value = product_of(value, Constant(Fraction(scale))) if scale != 1 else value
+            unit = self._unit()
         elif self._kind() == "currency":
             unit = self._take().text
         return Quantity(value, unit) if unit else value
 
-    def _unit(self) -> tuple[int, str]:
+    def _unit(self) -> str:
         """All that follows a value in words, with powers and slashes: cm^2, miles per hour, m/s."""
         text = ""
         while self._kind() == "words" or (text and (self._at("^", "/", "*", r"\Omega") or text.endswith("^"))):
@@ -127,9 +122,7 @@ class Parser(TokenCursor):
                 text += self._letters()
         if re.search(r"\s\d", text) or text.endswith("*") or units.CHANGING.search(text):
             raise Unreadable(text)
-        first, _, rest = text.strip().partition(" ")
-        text = rest if first in units.SCALES else text
-        return units.SCALES.get(first, 1), units.canonical(text) or text
+        return units.canonical(text) or text
 
     def _sum(self) -> Node:
         terms: list[Node] = []

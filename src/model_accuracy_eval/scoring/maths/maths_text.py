@@ -22,10 +22,6 @@ _SPELLINGS = (
     (re.compile(r"\\[hv]space\*?\{[^{}]*\}|\\phantom\{[^{}]*\}|\\label\{[^{}]*\}"), " "),
     (re.compile(r"\\(?:[dtcs]|nice)frac(?![A-Za-z])"), r"\\frac"),
     (re.compile(r"\\[dt]binom(?![A-Za-z])"), r"\\binom"),
-    (
-        re.compile(r"\^\s*\{?\s*(\\(?:text|mathrm|textrm)\s*\{)?\s*(st|nd|rd|th)(?![A-Za-z])\s*(?(1)\})\s*\}?"),
-        r"\\text{\2}",
-    ),
     (re.compile(r"\\(?:operatorname|mathop)\*?\s*\{([A-Za-z]+)\}"), r"\\\1 "),
     (re.compile(r"\\(?:mathrm|text|textrm)\{\s*(arcsin|arccos|arctan|sin|cos|tan|cis|ln|log|exp)\s*\}"), r"\\\1 "),
     (re.compile(r"\^\s*(?:\{\s*\\circ\s*\}|\\circ(?![A-Za-z]))|\\degree(?![A-Za-z])"), "°"),
@@ -150,15 +146,12 @@ _FUNCTION_NAMES = (
 FUNCTIONS = {"\\" + name: name for name in _FUNCTION_NAMES}
 INVERSE_FUNCTIONS = {"sin": "arcsin", "cos": "arccos", "tan": "arctan"}
 """What the exponent -1 makes of a function."""
-ACCENTS = frozenset(
-    (r"\overline", r"\vec", r"\hat", r"\widehat", r"\bar", r"\tilde", r"\overrightarrow", r"\dot", r"\ddot")
-)
+ACCENTS = frozenset((r"\overline", r"\vec", r"\hat", r"\widehat", r"\bar", r"\tilde", r"\overrightarrow", r"\dot"))
 PREFIXES = frozenset((r"\angle", r"\triangle"))
 _SYMBOL_NAMES = (
     "alpha", "beta", "gamma", "delta", "epsilon", "varepsilon", "zeta", "eta", "theta", "vartheta", "iota", "kappa",
     "lambda", "mu", "nu", "xi", "rho", "sigma", "tau", "upsilon", "phi", "varphi", "chi", "psi", "omega", "Gamma",
     "Delta", "Theta", "Lambda", "Xi", "Pi", "Sigma", "Phi", "Psi", "Omega", "pi", "infty", "ell", "emptyset",
-    "hbar",
 )  # fmt: skip
 NAMES = frozenset("\\" + name for name in _SYMBOL_NAMES)
 FUNCTION_LETTERS = frozenset("fghFGHPQ")

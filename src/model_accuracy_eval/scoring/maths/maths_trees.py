@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
 from model_accuracy_eval.scoring.maths.maths_text import FUNCTIONS, WRAPPER, group
 from model_accuracy_eval.scoring.maths.units import CURRENCIES, SPELLINGS, is_short_unit, is_unit
@@ -18,9 +18,12 @@ class Unreadable(Exception):
 class Node:
     """Anything in a tree."""
 
+    content: ClassVar[str] = ""
+    """The name of the field that has the parts."""
+
     @property
     def parts(self) -> tuple["Node", ...]:
-        return ()
+        return getattr(self, self.content) if self.content else ()
 
     def symbols(self) -> frozenset[str]:
         return frozenset(node.name for node in self.walk() if isinstance(node, Symbol))
@@ -49,10 +52,7 @@ class Operation(Node):
 
     name: str
     operands: tuple[Node, ...]
-
-    @property
-    def parts(self) -> tuple[Node, ...]:
-        return self.operands
+    content: ClassVar[str] = "operands"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +62,7 @@ class Bracket(Node):
     opening: str
     closing: str
     items: tuple[Node, ...]
-
-    @property
-    def parts(self) -> tuple[Node, ...]:
-        return self.items
+    content: ClassVar[str] = "items"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +71,7 @@ class Sequence(Node):
 
     items: tuple[Node, ...]
     ratio: bool = False
-
-    @property
-    def parts(self) -> tuple[Node, ...]:
-        return self.items
+    content: ClassVar[str] = "items"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +89,7 @@ class Statement(Node):
 
     signs: tuple[str, ...]
     sides: tuple[Node, ...]
-
-    @property
-    def parts(self) -> tuple[Node, ...]:
-        return self.sides
+    content: ClassVar[str] = "sides"
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,17 +139,11 @@ def difference(left: Node, right: Node) -> Node:
 def mapped(node: Node, change: Callable[[Node], Node]) -> Node:
     """The tree with every part of it changed, from the leaves up; matrices stay as they are."""
     parts = tuple(mapped(part, change) for part in node.parts)
-    match node:
-        case Operation(name=name):
-            node = Operation(name, parts)
-        case Statement(signs=signs):
-            node = Statement(signs, parts)
-        case Bracket(opening=opening, closing=closing):
-            node = Bracket(opening, closing, parts)
-        case Sequence(ratio=ratio):
-            node = Sequence(parts, ratio)
-        case Quantity(unit=unit):
-            node = Quantity(parts[0], unit)
+    if isinstance(node, Quantity):
+        node = Quantity(parts[0], node.unit)
+    elif node.content:
+        content: dict[str, Any] = {node.content: parts}
+        node = replace(node, **content)
     return change(node)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from collections.abc import Sequence as Items
 from decimal import Context, Decimal, DecimalException, localcontext
 from fractions import Fraction
-from functools import cache, lru_cache
+from functools import lru_cache
 
 from model_accuracy_eval.scoring.maths.maths_trees import Constant, Node, Operation, Symbol
 from model_accuracy_eval.scoring.maths.numeric_values import (
@@ -218,11 +218,12 @@ def _factorial(operand: Node) -> int:
     return _product(list(range(2, number + 1)))
 
 
-# Constants to hundreds of digits, where doubles cannot tell them apart: 10^10 and the root of 10^20 + 1.
+# Constants to sixty digits, where doubles cannot tell them apart: 10^10 and the root of 10^20 + 1.
 
 
 _DIGITS = 400
-"""More than doubles have in front of the point, so that no sum of numbers that a double holds loses what counts."""
+"""More than doubles have in front of the point, so that no sum of numbers that a double holds loses what counts;
+π is less precise."""
 _TOLERANCE = Decimal("1e-60")
 
 
@@ -266,38 +267,6 @@ def _decimal_power(node: Operation) -> Decimal:
     return Decimal(base ** (Decimal(exponent.numerator) / exponent.denominator))
 
 
-@cache
-def _pi() -> Decimal:
-    """Machin's formula."""
-    with localcontext(Context(prec=_DIGITS + 10)):
-        return 4 * (4 * _arctan_of_inverse(5) - _arctan_of_inverse(239))
-
-
-def _arctan_of_inverse(number: int) -> Decimal:
-    term = total = Decimal(1) / number
-    square, odd = number * number, 1
-    while term:
-        term, odd = -term / square, odd + 2
-        if abs(term) < Decimal(10) ** -(_DIGITS + 10):
-            break
-        total += term / odd
-    return total
-
-
-def _sine(angle: Decimal) -> Decimal:
-    angle %= 2 * _pi()
-    term = total = angle
-    odd = 1
-    while abs(term) > Decimal(10) ** -_DIGITS:
-        term *= -angle * angle / ((odd + 1) * (odd + 2))
-        total, odd = total + term, odd + 2
-    return total
-
-
-def _cosine(angle: Decimal) -> Decimal:
-    return _sine(angle + _pi() / 2)
-
-
 def _decimal_product(*factors: Decimal) -> Decimal:
     product = Decimal(1)
     for factor in factors:
@@ -305,7 +274,8 @@ def _decimal_product(*factors: Decimal) -> Decimal:
     return product
 
 
-_CONSTANTS: dict[str, Callable[[], Decimal]] = {"\\pi": _pi, "e": lambda: Decimal(1).exp()}
+_PI = Decimal("3.1415926535897932384626433832795028841971693993751058209749445923078164062862089986280348253421170679")
+_CONSTANTS: dict[str, Callable[[], Decimal]] = {"\\pi": lambda: _PI, "e": lambda: Decimal(1).exp()}
 _DECIMAL: dict[str, Callable[..., Decimal]] = {
     "add": lambda *terms: sum(terms, Decimal(0)),
     "multiply": _decimal_product,
@@ -314,10 +284,7 @@ _DECIMAL: dict[str, Callable[..., Decimal]] = {
     "inverse": lambda factor: 1 / factor,
     "absolute value": abs,
     "per cent": lambda term: term / 100,
-    "degrees": lambda angle: angle * _pi() / 180,
+    "degrees": lambda angle: angle * _PI / 180,
     "exp": lambda exponent: exponent.exp(),
     "ln": lambda number: number.ln(),
-    "sin": _sine,
-    "cos": _cosine,
-    "tan": lambda angle: _sine(angle) / _cosine(angle),
 }

@@ -51,9 +51,9 @@ _ALONE = frozenset((
     "pct", "deg", "USD", "EUR", "GBP", "RMB",
 ))  # fmt: skip
 """Short words that are units wherever they stand; others may be products of variables, and `min` a function."""
-SCALES = {"dozen": 12, "hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12,
-          "万": 10**4, "亿": 10**8}  # fmt: skip
-CHANGING = re.compile(r"\b(?:and|or|not|half|halves|thirds|minus|plus|than|except)\b")
+CHANGING = re.compile(
+    r"\b(?:and|or|not|half|halves|thirds|minus|plus|than|except|dozen|hundred|thousand|million|billion|trillion)\b|[万亿]"
+)
 """Words that make another value of the one before them, and are no unit."""
 _POWER_WORDS = {"square": "^2", "squared": "^2", "sq": "^2", "cubic": "^3", "cubed": "^3"}
 _PART = re.compile(r"[^\W\d_]+|[$€£¥￥₹₩₽%°¢]|\^?\{?-?\d\}?|/")
