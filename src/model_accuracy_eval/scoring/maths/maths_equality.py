@@ -30,7 +30,7 @@ from model_accuracy_eval.scoring.maths.maths_trees import (
 )
 from model_accuracy_eval.scoring.maths.maths_values import ratio_sign, same_value
 from model_accuracy_eval.scoring.maths.numeric_values import rational, real_number
-from model_accuracy_eval.scoring.maths.real_sets import CONSTANT_NAMES, equal_sets, is_combination, real_set
+from model_accuracy_eval.scoring.maths.real_sets import CONSTANT_NAMES, TURNED, equal_sets, is_combination
 
 UNIT_OPERATIONS = {"per cent": "%", "degrees": "°"}
 _INTEGERS = frozenset("klmn")
@@ -201,7 +201,7 @@ def _unit_of(node: Node) -> str:
 # Whether two answers are the same: `\frac{1}{2}` is `0.5`, `x = 5` is `5`, `\{1, 2\}` is `\{2, 1\}`.
 
 
-_TURNED = {"<": ">", ">": "<", r"\le": r"\ge", r"\ge": r"\le", "=": "=", r"\ne": r"\ne"}
+_TURNED = TURNED | {"=": "="}
 _OPTION = re.compile(
     r"\s*(\\(?:text|math)(?:bf|rm)?\s*\{\s*)?(\()?([A-J])(?(2)\)|[.)])[\s.:]*(?(1)\}|(?<=[\s.:]))"
     r"(?:[\s~]|\\ |\\q?quad)*"
@@ -265,10 +265,8 @@ def _same_relations(left: Node, right: Node) -> bool:
             return _same(named[0][1], named[1][1])
         if left.symbols() - CONSTANT_NAMES != right.symbols() - CONSTANT_NAMES:
             return False
-        sets = real_set(left), real_set(right)
-        if sets[0] is not None and sets[1] is not None:
-            return equal_sets(sets[0], sets[1])
-        return _same_equations(left, right) or _same_chains(left, right)
+        same = equal_sets(left, right)
+        return _same_equations(left, right) or _same_chains(left, right) if same is None else same
     relation, other = (left, right) if isinstance(left, Statement) else (right, left)
     if not isinstance(relation, Statement):
         raise TypeError(relation)
@@ -276,8 +274,7 @@ def _same_relations(left: Node, right: Node) -> bool:
     value = name[1] if name else common_value(relation)
     if value is not None:
         return _same(value, other)
-    sets = real_set(relation), real_set(other)
-    return sets[0] is not None and sets[1] is not None and equal_sets(sets[0], sets[1])
+    return equal_sets(relation, other) or False
 
 
 def _same_equations(left: Statement, right: Statement) -> bool:
@@ -329,12 +326,12 @@ def _same_matrices(left: Node, right: Node) -> bool:
 
 
 def _same_collections(left: Node, right: Node) -> bool:
-    sets = real_set(left), real_set(right)
-    if sets[0] is not None and sets[1] is not None and not (_is_point(left) and _is_point(right)):
-        return equal_sets(sets[0], sets[1])
+    points = _is_point(left) and _is_point(right)
+    if not points and (same := equal_sets(left, right)) is not None:
+        return same
     if is_combination(left) or is_combination(right):
         return _same_combinations(left, right)
-    if _is_point(left) and _is_point(right):
+    if points:
         return _in_order(left.parts, right.parts) and _brackets(left) == _brackets(right)
     if _is_point(left) or _is_point(right):
         point, other = (left, right) if _is_point(left) else (right, left)

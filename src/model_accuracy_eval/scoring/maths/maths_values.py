@@ -3,11 +3,11 @@ other expressions to the precision of doubles."""
 
 import math
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from collections.abc import Sequence as Items
 from decimal import Context, Decimal, DecimalException, localcontext
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, reduce
 
 from model_accuracy_eval.scoring.maths.maths_trees import Constant, Node, Operation, Symbol
 from model_accuracy_eval.scoring.maths.numeric_values import (
@@ -188,11 +188,8 @@ def _inverse(value: int) -> int:
     return pow(value, -1, PRIME)
 
 
-def _product(factors: list[int]) -> int:
-    product = 1
-    for factor in factors:
-        product = product * factor % PRIME
-    return product
+def _product(factors: Iterable[int]) -> int:
+    return reduce(lambda product, factor: product * factor % PRIME, factors, 1)
 
 
 _ARITHMETIC: dict[str, Callable[[list[int]], int]] = {
@@ -215,7 +212,7 @@ def _factorial(operand: Node) -> int:
     number = integer(operand)
     if number is None or not 0 <= number <= _LARGEST_FACTORIAL:
         raise InexactError
-    return _product(list(range(2, number + 1)))
+    return _product(range(2, number + 1))
 
 
 # Constants to sixty digits, where doubles cannot tell them apart: 10^10 and the root of 10^20 + 1.
@@ -267,19 +264,12 @@ def _decimal_power(node: Operation) -> Decimal:
     return Decimal(base ** (Decimal(exponent.numerator) / exponent.denominator))
 
 
-def _decimal_product(*factors: Decimal) -> Decimal:
-    product = Decimal(1)
-    for factor in factors:
-        product *= factor
-    return product
-
-
 _PI = Decimal("3.1415926535897932384626433832795028841971693993751058209749445923078164062862089986280348253421170679")
 _CONSTANTS: dict[str, Callable[[], Decimal]] = {"\\pi": lambda: _PI, "e": lambda: Decimal(1).exp()}
 _DECIMAL: dict[str, Callable[..., Decimal]] = {
     "add": lambda *terms: sum(terms, Decimal(0)),
-    "multiply": _decimal_product,
-    "value of function": _decimal_product,
+    "multiply": lambda *factors: math.prod(factors, start=Decimal(1)),
+    "value of function": lambda *factors: math.prod(factors, start=Decimal(1)),
     "negate": lambda term: -term,
     "inverse": lambda factor: 1 / factor,
     "absolute value": abs,

@@ -25,7 +25,7 @@ from model_accuracy_eval.scoring.maths.numeric_values import real_number
 
 _INFINITY = Symbol("\\infty")
 CONSTANT_NAMES = frozenset(("\\pi", "e", "i", "\\infty", "\\mathbbR", "\\emptyset"))
-_TURNED = {"<": ">", ">": "<", r"\le": r"\ge", r"\ge": r"\le", r"\ne": r"\ne"}
+TURNED = {"<": ">", ">": "<", r"\le": r"\ge", r"\ge": r"\le", r"\ne": r"\ne"}
 _MOST_PIECES = 50
 
 
@@ -70,11 +70,14 @@ def is_combination(node: Node) -> bool:
     return isinstance(node, Operation) and node.name in _COMBINATIONS
 
 
-def equal_sets(left: RealSet, right: RealSet) -> bool:
-    return len(left) == len(right) and all(
-        one.closed == other.closed and one.meets(other)
-        for mine, theirs in zip(left, right, strict=True)
-        for one, other in ((mine.low, theirs.low), (mine.high, theirs.high))
+def equal_sets(left: Node, right: Node) -> bool | None:
+    """None where one of them is no set of real numbers with known ends."""
+    ours, theirs = real_set(left), real_set(right)
+    if ours is None or theirs is None:
+        return None
+    ends = [[end for piece in pieces for end in (piece.low, piece.high)] for pieces in (ours, theirs)]
+    return len(ours) == len(theirs) and all(
+        one.closed == other.closed and one.meets(other) for one, other in zip(*ends, strict=True)
     )
 
 
@@ -106,7 +109,7 @@ def _of_relation(node: Statement) -> RealSet | None:
     """Inequalities of one symbol with constants, and chains of two of them around it."""
     if node.signs == (r"\in",) and _is_variable(node.sides[0]):
         return real_set(node.sides[1])
-    if any(sign not in _TURNED for sign in node.signs):
+    if any(sign not in TURNED for sign in node.signs):
         return None
     places = [place for place, side in enumerate(node.sides) if side.symbols() - CONSTANT_NAMES]
     if len(places) != 1 or len(node.sides) > 3 or (len(node.sides) == 3 and places[0] != 1):
@@ -115,7 +118,7 @@ def _of_relation(node: Statement) -> RealSet | None:
     variable, result = node.sides[place], _ALL
     for index, sign in enumerate(node.signs):
         constant = node.sides[index if index + 1 == place else index + 1]
-        part = _solution(variable, _TURNED[sign] if index + 1 == place else sign, constant)
+        part = _solution(variable, TURNED[sign] if index + 1 == place else sign, constant)
         if part is None:
             return None
         result = _intersection(result, part)
@@ -129,7 +132,7 @@ def _solution(side: Node, sign: str, constant: Node) -> RealSet | None:
     upper = _linear_solution(inside, sign, constant)
     if upper is None or not absolute:
         return upper
-    lower = _linear_solution(inside, _TURNED[sign], negative(constant))
+    lower = _linear_solution(inside, TURNED[sign], negative(constant))
     return lower and (_intersection(upper, lower) if sign in {"<", r"\le", r"\ne"} else _union([*upper, *lower]))
 
 
@@ -145,7 +148,7 @@ def _linear_solution(side: Node, sign: str, constant: Node) -> RealSet | None:
     size = real_number(slope)
     if not size or not same_value(side, sum_of(product_of(slope, name), offset)):
         return None
-    return _half_line(sign if size > 0 else _TURNED[sign], quotient_of(difference(constant, offset), slope))
+    return _half_line(sign if size > 0 else TURNED[sign], quotient_of(difference(constant, offset), slope))
 
 
 def _with_value(node: Node, name: Symbol, value: int) -> Node:
