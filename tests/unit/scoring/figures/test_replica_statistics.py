@@ -125,6 +125,12 @@ def paced(rng: np.random.Generator, slower: float, count: int = 2_000, replicas:
     return replica_figures([dataset([], recorder.paces())])
 
 
+def test_two_replicas_are_one_comparison() -> None:
+    """Eight blocks in which the same one is slower are one chance in 128."""
+    paces = tuple(ReplicaPace(replica=name, gaps=(gap,) * 8) for name, gap in (("a", 1.0), ("b", 2.0)))
+    assert [each.differs_in_speed for each in replica_figures([dataset([], paces)])] == [False, True]
+
+
 def test_a_slow_replica_is_named_and_equal_ones_are_not() -> None:
     """A fifth slower is seen through a load that doubles and halves."""
     rng = np.random.default_rng(3)

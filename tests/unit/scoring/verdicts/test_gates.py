@@ -317,6 +317,7 @@ def test_an_open_gate_on_a_group_names_the_datasets_that_lost_samples() -> None:
     whose = "part_7: 7, part_6: 6, part_5: 5, part_4: 4, part_3: 3, and 2 more datasets"
     assert f"because 28 samples ({whose}) have no verdict." in found.sentence
     assert "predictions/vllm-api-stream-chat/part_7_failed.jsonl" in found.sentence
+    assert "more" not in gates.by_dataset({f"part_{number}": number for number in range(1, 6)})
 
 
 @pytest.mark.parametrize(
