@@ -25,10 +25,7 @@ _THOUGHTS = (
     ("[THINK]", "[/THINK]"), ("◁think▷", "◁/think▷"), ("<|begin_of_thought|>", "<|end_of_thought|>"),
     ("<|START_THINKING|>", "<|END_THINKING|>"), ("<unused94>thought", "<unused95>"),
 )  # fmt: skip
-_THOUGHT = re.compile(
-    r"<\|?/?(?:think|thinking|thoughts?|reasoning|seed:think|(?:begin|end)_of_thought|(?:START|END)_THINKING)\|?>"
-    r"|<unused9[45]>(?:thought)?|\[/?THINK\]|◁/?think▷"
-)
+_THOUGHT = re.compile("|".join(re.escape(mark) for marks in _THOUGHTS for mark in marks))
 _CHANNEL = re.compile(r"<\|channel\|>\s*(\w+)[^<]{0,60}(?:<\|constrain\|>[^<]{0,30})?<\|message\|>")
 _JOINED = "assistantfinal"
 """What is left of harmony's marks where a service drops its tokens and keeps their words."""

@@ -9,7 +9,7 @@ which of several statements counts, is the same for all of them, strongest first
 4. the kind's own weaker forms, such as "I choose B" and a letter alone on its line
 5. the last that occurs, for kinds that are read so
 
-What is taken back, denied, asked, or called somebody's mistake states nothing. After "wait, actually" what follows
+What is taken back, denied, or called somebody's mistake states nothing. After "wait, actually" what follows
 counts, whatever its strength. Of equally strong statements the last one counts, unless nothing but another one stands
 right beside it: two that stay are no answer.
 """
@@ -25,7 +25,7 @@ from model_accuracy_eval.scoring.answers.cleaning import cleaned, without_next_q
 
 BOXED, MARKED, STATED, RESTATED = range(4)
 _MOST = 200
-"""Statements that are looked at, the last ones: no reply that means something has more."""
+"""Statements and withdrawals that are looked at, the last ones: no reply that means something has more."""
 _LONGEST = 2000
 """Characters of one statement."""
 _CONTEXT = 160
@@ -283,7 +283,7 @@ def _is_denied(reply: SaidText, claim: ClaimedAnswer, value: Value) -> bool:
 def _restated(reply: SaidText, kind: Wanted, value: Value) -> str | None:
     """The value, or the one that takes its place after "wait, actually"."""
     end = value.end
-    for mark in markers.WITHDRAWN.finditer(reply.low, end):
+    for mark in [*markers.WITHDRAWN.finditer(reply.low, end)][-_MOST:]:
         if mark.start() >= end:
             other = _affirmed(reply, kind, mark.end())
             if other is not None:
