@@ -141,22 +141,19 @@ def _matches(claim: Claim, evidence: Evidence) -> Iterator[tuple[str, str]]:
     """Every cause that gives the claim, and what is said of it."""
     n = samples_of_each(evidence.problems)
     figure, verdicts = evidence.figure, evidence.verdicts
-    if figure and evidence.problems:
-        base, name, first = evidence.problems, "", ""
-        if verdicts and verdicts.differing:
-            base, name, first = verdicts.all, "verdicts", str(verdicts)
+    for base, given in _bases(evidence):
+        if figure is None:
+            break
         plain = as_defined(base, figure)
-        if name and _gives(claim, plain, evidence):
-            yield name, f"{first}, and everything else is counted as here"
+        if given and _gives(claim, plain, evidence):
+            yield " and ".join(given), " and ".join(given.values())
         ways = [(cause.name, cause.recount(base, figure), cause.when.format(n=n)) for cause in CAUSES]
-        if verdicts:
-            only, guessed = as_defined(verdicts.valued, figure), as_defined(verdicts.guessed, figure)
+        if verdicts and "guesses" not in given:
+            only = as_defined(verdicts.valued, figure)
             ways.append(("values of samples", only, "only samples that have a value in the file are counted"))
-            when = f"{verdicts.guesses:,} replies without an answer count as guesses"
-            ways.append(("guesses", guessed, when))
         for cause, share, when in ways:
             if share != plain and _gives(claim, share, evidence):
-                yield " and ".join(filter(None, (name, cause))), " and ".join(filter(None, (first, when)))
+                yield " and ".join((*given, cause)), " and ".join((*given.values(), when))
     if evidence.ours is not None and not (verdicts and verdicts.differing) and claim.is_cut_off(evidence.ours):
         yield "cut off", f"{evidence.ours:.4f} is cut off, not rounded"
     # A figure that no samples are counted for, such as one of other tests, equals pass@n by chance.
@@ -164,6 +161,21 @@ def _matches(claim: Claim, evidence: Evidence) -> Iterator[tuple[str, str]]:
     others = {name: value for name, value in evidence.others.items() if name not in unlikely}
     if names := [name for name, value in others.items() if _gives(claim, value / 100, evidence)]:
         yield "other figure", f"another of our figures is meant ({', '.join(names)})"
+
+
+def _bases(evidence: Evidence) -> Iterator[tuple["JudgedProblems", dict[str, str]]]:
+    """The values of the samples that figures are counted from, and in what they are not ours: cause → what is said of
+    it. Values of ours that the file denies are none."""
+    verdicts, said = evidence.verdicts, dict[str, str]()
+    if verdicts and verdicts.differing:
+        said["verdicts"] = str(verdicts)
+    if evidence.problems:
+        yield (verdicts.all if verdicts and said else evidence.problems), said
+    if verdicts and verdicts.guesses:
+        yield (
+            verdicts.guessed,
+            {**said, "guesses": f"{verdicts.guesses:,} replies without an answer count as guesses"},
+        )
 
 
 def _gives(claim: Claim, share: float | None, evidence: Evidence) -> bool:

@@ -352,6 +352,10 @@ def test_a_guess_counts_as_its_tool_counts_it() -> None:
     assert found["accuracy"] == (50.0, 62.5, ("guesses",))
     assert found["accuracy of the answers read"] == (100.0, 100.0, ())
     assert result.differing == 0
+    (other,) = (
+        figure for figure in of_lines([json.dumps(rows).encode()], {"accuracy": 100.0}).figures if figure.claimed
+    )
+    assert other.causes == ("without unread",) or "values of samples" in other.causes
 
 
 def test_a_mean_of_the_samples_that_have_a_value_is_a_cause() -> None:
