@@ -172,7 +172,7 @@ class Parser(TokenCursor):
         if token.kind == "number":
             return self._stream[self._place - 1].kind != "number"
         if token.text == "[":
-            return [after.text for after in self._stream[self._place + 1 :][:1]] == [r"\begin"]
+            return self._ahead(2) == ["[", r"\begin"]
         return token.kind == "letter" or token.text in words.BEGIN_FACTORS or (token.text == "|" and not self._bars)
 
     def _factor(self) -> Node:
@@ -262,19 +262,18 @@ class Parser(TokenCursor):
 
     def _letter(self, token: MathsToken) -> Node:
         name = token.text
-        if name in words.FUNCTION_LETTERS and [part.text for part in self._stream[self._place :][:5]] == [*"^{-1}"]:
+        if name in words.FUNCTION_LETTERS and self._ahead(5) == [*"^{-1}"]:
             self._place += 5
             name += "^-1"
         follower = self.next
-        called = self._stream[self._place :][:3]
-        if [part.text for part in called[::2]] == ["(", ")"] and not called[0].spaced and called[1].kind == "number":
-            number = called[1].text
-            if name.isupper() or token.text in words.FUNCTION_LETTERS or number == "0":
-                self._place += 3
-                return Symbol(f"{name}({number})")
-        if token.text in words.FUNCTION_LETTERS and follower and follower.text == "(" and not follower.spaced:
-            return Operation("value of function", (Symbol(name), self._primary()))
-        return Symbol(name)
+        if not follower or follower.text != "(" or follower.spaced:
+            return Symbol(name)
+        function = token.text in words.FUNCTION_LETTERS
+        _, number, *closing = [*self._ahead(3), ""]
+        if closing[:1] == [")"] and number[0].isdecimal() and (function or name.isupper() or number == "0"):
+            self._place += 3
+            return Symbol(f"{name}({number})")
+        return Operation("value of function", (Symbol(name), self._primary())) if function else Symbol(name)
 
     def _function(self, name: str) -> Node:
         exponent = base = None

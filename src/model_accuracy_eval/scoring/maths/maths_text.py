@@ -53,10 +53,8 @@ LONGEST_TEXT = 2000
 """Longer texts are compared as they are; no answer of a benchmark is a tenth as long."""
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 _LONGEST_JOIN = 60
-_BLANKS = r"(?:[\s$]|\\[,; ()\[\]]|\\q?quad)*"
-_JOIN = re.compile(
-    rf"{_BLANKS}[,;]?{_BLANKS}(?:(?:\\text\{{\s*)?(?:and|or)\b(?:\s*\}})?)?{_BLANKS}(?:[A-Za-z](?:_\{{?\w\}}?)?\s*=\s*)?{_BLANKS}"
-)
+_BLANKS = re.compile(r"[\s$]|\\[,; ()\[\]]|\\q?quad")
+_JOIN = re.compile(r"[,;]*(?:(?:\\text\{)?(?:and|or)\}?)?(?:[A-Za-z](?:_\{?\w\}?)?=)?")
 WRAPPER = re.compile(
     r"\\(?:text|mbox|hbox|textbf|textit|textrm|textnormal|textsc|mathrm|mathbf|mathit|mathsf|mathcal|boldsymbol|emph|bm|underline)"
     r"(?![A-Za-z])\s*(?=\{)"
@@ -84,7 +82,8 @@ def last_boxes(text: str) -> list[str]:
         if found.start() < end:
             boxes[-1:] = [inside]
             continue
-        if found.start() - end > _LONGEST_JOIN or not _JOIN.fullmatch(text, end, found.start()):
+        between = text[end : found.start()]
+        if len(between) > _LONGEST_JOIN or not _JOIN.fullmatch(_BLANKS.sub("", between)):
             boxes = []
         boxes.append(inside)
         end = start + 1 if closing is None else closing + 1

@@ -271,16 +271,12 @@ def _word(word: str, *, spaced: bool, after_number: bool) -> list[MathsToken]:
     if word in _COMMAND_WORDS:
         return [MathsToken("command", "\\" + word, spaced)]
     unit = is_short_unit(word, after_number=after_number)
-    if unit or len(word) > _LONGEST_PRODUCT or _is_short_word(word) or not word.isascii():
+    known = (word if word.isupper() else word.lower()) in _SHORT_WORDS  # NO may be a line of a triangle
+    if unit or known or len(word) > _LONGEST_PRODUCT or not word.isascii():
         return [MathsToken("words", word, spaced)]
     if word.isupper():
         return [MathsToken("letter", word, spaced)]
     return [MathsToken("letter", letter, spaced and not place) for place, letter in enumerate(word)]
-
-
-def _is_short_word(word: str) -> bool:
-    """Yes, Yes and PM; NO may be a line of a triangle."""
-    return word in _SHORT_WORDS or (not word.isupper() and word.lower() in _SHORT_WORDS)
 
 
 def _number(rest: str, *, spaced: bool, in_brackets: bool) -> tuple[list[MathsToken], int]:
@@ -342,6 +338,9 @@ class TokenCursor:
         """Whether one of these signs, commands or separators follows."""
         token = self.next
         return token is not None and token.kind in {"sign", "command", "separator"} and token.text in texts
+
+    def _ahead(self, count: int) -> list[str]:
+        return [token.text for token in self._stream[self._place : self._place + count]]
 
     def _take(self) -> MathsToken:
         token = self.next

@@ -218,9 +218,7 @@ def _factorial(operand: Node) -> int:
 # Constants to sixty digits, where doubles cannot tell them apart: 10^10 and the root of 10^20 + 1.
 
 
-_DIGITS = 400
-"""More than doubles have in front of the point, so that no sum of numbers that a double holds loses what counts;
-π is less precise."""
+_DIGITS = 120
 _TOLERANCE = Decimal("1e-60")
 
 
