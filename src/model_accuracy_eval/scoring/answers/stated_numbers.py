@@ -35,7 +35,6 @@ _SCIENTIFIC = re.compile(
     r"|([⁺⁻]?[⁰¹²³⁴-⁹]{1,3})))"
 )
 _PLAIN = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻−", "0123456789+--")
-_IN_NUMBERS = frozenset("-−+\\$€£¥,.")
 _LATEX_COMMA = re.compile(r"(?<=\d)(?:\{,\}|,?\\[,!;])(?=\d{3})")
 _CURRENCY = rf"[{markers.CURRENCIES}]|(?i:{markers.CURRENCY_WORDS})\b"
 _GROUPED = re.compile(
@@ -83,7 +82,7 @@ _OPENED = re.compile(
     r"rs\.?|(?:us|usd|eur|rmb)(?=[ $])|ca\.|environ|etwa|约|約|共|(?:a )?total of)[\s$*_~\\({]{0,4}){0,2}"
 )
 _RESULT = re.compile(rf"=[\s$*\\(]{{0,4}}(?:text\{{)?{_SIGN}{_DIGITS}")
-_FRACTION = re.compile(r"\s?/\s?(\d+)(?![\d/.])")
+_FRACTION = re.compile(r"\s?/\s?(\d+)(?!\d|/|\.\d)")
 _ASIDE = re.compile(r"\([^()]{0,300}\)|（[^（）]{0,300}）")
 _CIRCUMSTANCE = re.compile(
     r"\b(?i:in|after|for|per|at|from|every|each|within|by|over|with|during|on|and|than)\s(?:the\s|all\s)?\Z"
@@ -106,7 +105,7 @@ def _number_at(reply: SaidText, claim: ClaimedAnswer) -> Value | None:
     if number is None:
         return _number_behind(reply, claim, plain)
     end = _SENTENCES.search(plain, number.end())
-    rest = plain[number.end() : end.start() if end else len(plain)]
+    rest = _EXPLANATION.split(plain[number.end() : end.start() if end else len(plain)])[0].partition(", ")[0]
     place = max(claim.start, claim.start + number.end() + len(span) - len(plain))
     if _OR.match(rest):
         return Value(None, claim.start, place)

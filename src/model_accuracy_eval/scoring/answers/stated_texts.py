@@ -43,16 +43,22 @@ def _formula_in(sentence: str) -> str | None:
     if len(formulas) == 1 and len(formulas[0]) + 4 >= len(sentence):
         return formulas[0]
     if formulas and not maths.is_readable(sentence):
-        return (_formulas(_IS.split(sentence)[-1]) or formulas)[0]
+        return _concluded(sentence) or formulas[0]
     if not any(map(str.isalnum, sentence)):
         return None
-    if not formulas and any(map(str.isdecimal, sentence)) and (said := _IS.split(sentence)[-1]) != sentence:
-        said = said.strip(" *_.")
-        return said if maths.is_readable(said) else sentence
-    return sentence
+    return (not formulas and _concluded(sentence)) or sentence
 
 
 _IS = re.compile(r"\b(?:is|are|equals|be)\b(?:\s(?:approximately|about|exactly))?")
+
+
+def _concluded(sentence: str) -> str | None:
+    """The formula behind the last "is"."""
+    *before, said = _IS.split(sentence)
+    said = said.strip(" *_.:")
+    if found := _formulas(said):
+        return found[0] if before else None
+    return said if before and any(map(str.isdecimal, said)) and maths.is_readable(said) else None
 
 
 def _last_formula(reply: SaidText) -> str | None:
@@ -61,15 +67,9 @@ def _last_formula(reply: SaidText) -> str | None:
     text = reply.text.strip()
     if len(text) > _LONG and text[-1].isalpha():
         return None
-    *_, line = text.rpartition("\n")
-    concluding = _IS.split(line)
-    if len(concluding) > 1 and any(map(str.isdecimal, concluding[-1])) and "=" not in concluding[-1]:
-        said = concluding[-1].strip(" *_.:")
-        found = _formulas(said)
-        if found or maths.is_readable(said):
-            return found[0] if found else said
-    if formulas := _formulas(text):
-        return formulas[-1]
+    found = [concluded] if (concluded := _concluded(text.rpartition("\n")[2])) else _formulas(text)
+    if found:
+        return found[-1]
     is_answer = "\n" not in text and (maths.is_readable(text) or not any(map(str.isdecimal, text)))
     return text if is_answer else last_number(text, reply.problem)
 
