@@ -151,8 +151,9 @@ def _field_map(fields: str) -> dict[str, str]:
 
 def _tasks_in(name: str) -> list[str]:
     """The datasets that the path names: those with the longest names first."""
-    words = f"_{re.sub(r'[^a-z0-9]+', '_', name.lower())}_"
-    named = [task for task in tasks.TASKS if f"_{task}_" in words or f"_{task.replace('_', '')}_" in words]
+    words = re.split(r"[^A-Za-z0-9+#]+", name)
+    runs = ("_".join(words[start:end]) for start in range(len(words)) for end in range(start + 1, start + 7))
+    named = {tasks.canonical(run) or "" for run in runs} & tasks.TASKS.keys()
     return sorted(named, key=len, reverse=True)[:3]
 
 
