@@ -82,6 +82,7 @@ _OPENED = re.compile(
     r"rs\.?|(?:us|usd|eur|rmb)(?=[ $])|ca\.|environ|etwa|约|約|共|(?:a )?total of)[\s$*_~\\({]{0,4}){0,2}"
 )
 _RESULT = re.compile(rf"=[\s$*\\(]{{0,4}}(?:text\{{)?{_SIGN}{_DIGITS}")
+_OPERATOR = re.compile(r"[-+*/×÷−]|\\times|\\cdot|\b(?:x|times|plus|minus)\b")
 _FRACTION = re.compile(r"\s?/\s?(\d+)(?!\d|/|\.\d)")
 _ASIDE = re.compile(r"\([^()]{0,300}\)|（[^（）]{0,300}）")
 _CIRCUMSTANCE = re.compile(
@@ -111,7 +112,7 @@ def _number_at(reply: SaidText, claim: ClaimedAnswer) -> Value | None:
         return Value(None, claim.start, place)
     is_loose = claim.strength == STATED or is_hash(reply, claim)
     results = [*_RESULT.finditer(plain, number.end(), number.end() + len(rest))] if "=" in rest else []
-    if results:
+    if results and _OPERATOR.search(plain, number.end(), results[-1].start()):
         return Value("".join(results[-1].groups("")), claim.start, max(place, claim.start + results[-1].end()))
     return Value(_written(number, plain), claim.start, place) if is_loose or not _has_others(rest) else None
 

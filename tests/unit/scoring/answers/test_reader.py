@@ -91,6 +91,8 @@ def test_every_mark_serves_every_kind(reply: str, kind: str, right: str, other: 
         ("number_answer", "The answer is 3/4.", "0.75"),
         ("number_answer", "The answer is 7, because x = 3.", "7"),
         ("number_answer", "The answer is 7, so x = 3.", "7"),
+        ("number_answer", "The answer is 160 minutes = 2 hours 40 minutes", "160"),
+        ("choice_letter", "- B", "B"),
         ("number_answer", "The answer is 3 * 4 = 12 eggs in 2 days.", "12"),
         ("number_answer", "Answer: There are 3 boxes with 4 eggs. 3*4 = 12.", "12"),
         ("number_answer", "Answer: 3 boxes have 4 eggs each. So 3*4=12. The answer is 12.", "12"),
