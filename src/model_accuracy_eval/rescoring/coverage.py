@@ -29,14 +29,16 @@ def coverage(
     """The problems that the figures are of.
 
     `held`: ids of the problems that the file holds; `unplaced`: how many more it holds of which nobody knows which ones
-    they are: the first ones that are lacking, most likely. With a `limit` the first ones count, whether the file holds
-    them or not; with `subset` those that it holds. Otherwise it is the whole dataset, unless the file holds its first
-    problems and no others, or whole parts of it (subjects, languages) and nothing of others: then these were asked.
+    they are: the first ones that its parts lack, most likely. With a `limit` the first ones count, whether the file
+    holds them or not; with `subset` those that it holds. Otherwise it is the whole dataset, unless the file holds its
+    first problems and no others, or whole parts of it (subjects, languages) and nothing of others: then these were
+    asked.
     """
     if subset and limit is None:
         chosen = tuple(problem for problem in problems if problem.id in held)
         return Coverage(problems=chosen, notes=_of_these(len(chosen), len(problems), "holds"))
-    lacking = (problem.id for problem in problems if problem.id not in held)
+    own = {problem.category for problem in problems if problem.id in held}
+    lacking = (problem.id for problem in problems if problem.id not in held and problem.category in own)
     held = {*held, *islice(lacking, unplaced)}
     if limit is not None:
         return _limited(name, task, problems, held, limit)

@@ -251,6 +251,8 @@ class _OwnFigures:
         why = explanation.sentence
         if not explanation.causes and ours is None:
             why = self._why_not(name)
+        elif why and not explanation.causes and row and row.bounds and _is_within(claim.value, row):
+            why = f"{claim} is within the range that the {row.bounds.samples:,} samples without a verdict leave."
         return ClaimedFigure(metric=name, ours=ours, claimed=claim.value, why=why, causes=explanation.causes)
 
     def _evidence(self, name: str, ours: float | None, figure: Measure | None) -> Evidence:
@@ -300,6 +302,13 @@ class _OwnFigures:
         if sized and not self._yes_or_no:
             return f"{name} counts samples that are right or wrong, which {self._first} does not say."
         return f"No figure here is called {name}, and none equals it: there are {_list(self._rows)}."
+
+
+def _is_within(claim: float, row: SummaryRow) -> bool:
+    """Whether the claim, also as a share of 1, is a figure that the row's lost samples allow."""
+    low, high = (row.bounds.low, row.bounds.high) if row.bounds else (None, None)
+    values = (claim, 100 * claim) if row.share else (claim,)
+    return low is not None and high is not None and any(low <= value <= high + 1e-9 for value in values)
 
 
 def _list(names: Iterable[str]) -> str:

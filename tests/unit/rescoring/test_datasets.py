@@ -405,6 +405,10 @@ def test_another_problem_is_no_edition(change: dict[str, Any], tmp_path: Path) -
     rows = [corrected(row, **(change if number == 3 else {})) for number, row in enumerate(CAPITALS)]
     result = judged(tmp_path, rows, task="arc_easy", fields=ASKED)
     assert [sentence[:11] for sentence in result.left_out] == ["problem c3:"]
+    claimed = tmp_path / "claimed.json"
+    claimed.write_text('{"accuracy": 0.97}')
+    within = judged(tmp_path, rows, task="arc_easy", fields=ASKED, claimed=claimed).figures[0]
+    assert (within.causes, within.why) == ((), "0.97 is within the range that the 1 samples without a verdict leave.")
     assert (figures(result)["accuracy"], result.counts.missing) == (95.0, 1)
 
 

@@ -12,6 +12,7 @@ from model_accuracy_eval.benchmarks import dataset_table as tasks
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import PreparedDataset, Problem, RunPlan, TaskSpec
 from model_accuracy_eval.rescoring import saved_replies
+from model_accuracy_eval.rescoring.coverage import coverage
 from model_accuracy_eval.rescoring.join import NotInDataset, join
 from model_accuracy_eval.rescoring.saved_replies import SavedReply
 from model_accuracy_eval.run import preflight
@@ -122,6 +123,21 @@ def test_a_problem_that_is_none_of_the_dataset_costs_no_other(reply: SavedReply,
         joined(
             [*others[:2], *(replace(reply, problem=f"{number}{reply.problem[1:]}") for number in (4, 5, 6))], numbers()
         )
+
+
+def test_what_has_no_place_stands_for_what_a_part_lacks() -> None:
+    """A part of the dataset, or its beginning, is still known as one; and nothing else is counted as missing."""
+    problems = [Problem(id=at, messages=(), references=("1",), category="ab"[at // 10]) for at in range(20)]
+
+    def of(*held: int, unplaced: int) -> tuple[int, int]:
+        found = coverage("x", DEMO, problems, set(held), limit=None, subset=False, unplaced=unplaced)
+        return found.problems[0].id, len(found.problems)
+
+    assert of(*range(11, 20), unplaced=1) == (10, 10)
+    assert of(*range(11, 20), unplaced=4) == (10, 10)
+    assert of(0, 1, 3, unplaced=1) == (0, 4)
+    assert of(0, 1, 3, unplaced=0) == (0, 10)
+    assert of(*range(20), unplaced=3) == (0, 20)
 
 
 def test_bare_positions_in_a_shuffled_dataset_are_refused() -> None:
