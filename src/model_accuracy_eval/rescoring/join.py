@@ -302,7 +302,7 @@ class _Check:
             if found is None and isinstance(finding, Contradiction):
                 yield f"it has the {finding.what} {finding.file!r} in the file and {finding.row!r} in {task}"
             elif found is None:
-                yield f"{task} has none of that name" if place is None else f"{task} has it once, the file twice"
+                yield f"{task} has no such problem" if place is None else f"{task} has it once, the file twice"
 
     @property
     def is_of_the_dataset(self) -> bool:

@@ -326,6 +326,12 @@ def test_evalplus_verdicts_on_all_tests_are_those_of_the_headline(
     claimed = {figure.metric: (figure.claimed, figure.causes) for figure in result.figures}
     assert result.scoring == "humaneval_plus"
     assert (claimed["accuracy"][0], claimed["base"][0], result.differing) == (50.0, 100.0, 2)
+    whole["eval"]["HumanEval/999"] = [{"task_id": "", **solved[0]}]  # type: ignore[index]
+    file.write_text(json.dumps(whole))
+    (more,) = rescore(file)
+    assert more.left_out == ("problem HumanEval/999: humaneval_plus has no such problem",)
+    assert (more.problems, more.counts.missing, more.rows[0].bounds is not None) == (5, 1, True)
+    assert {figure.metric: figure.claimed for figure in more.figures}["accuracy"] == 60.0
 
 
 # Replies of this program that were taken out of their run.

@@ -109,7 +109,7 @@ def test_ids_that_may_mean_two_rows_are_refused() -> None:
             SavedReply(problem="3", question="Who?"),
             "it has the question 'Who?' in the file and 'How much is 3 + 1?' in",
         ),
-        (SavedReply(problem="u3-x"), "demo_gsm8k has none of that name"),
+        (SavedReply(problem="u3-x"), "demo_gsm8k has no such problem"),
     ],
 )
 def test_a_problem_that_is_none_of_the_dataset_costs_no_other(reply: SavedReply, why: str) -> None:
