@@ -148,7 +148,7 @@ def _matches(claim: Claim, evidence: Evidence) -> Iterator[tuple[str, str]]:
         if given and _gives(claim, plain, evidence):
             yield " and ".join(given), " and ".join(given.values())
         ways = [(cause.name, cause.recount(base, figure), cause.when.format(n=n)) for cause in CAUSES]
-        if verdicts and "guesses" not in given:
+        if verdicts and "guesses" not in given and verdicts.samples < _in_file(base):  # else it is those in the file
             only = as_defined(verdicts.valued, figure)
             ways.append(("values of samples", only, "only samples that have a value in the file are counted"))
         for cause, share, when in ways:
@@ -228,6 +228,10 @@ def samples(results: Iterable[ProblemResult]) -> list[JudgedProblem]:
     return [JudgedProblem(result.values, result.why, result.category) for result in results]
 
 
+def _in_file(problems: JudgedProblems) -> int:
+    return sum(why != "missing" for problem in problems for why in problem.why)
+
+
 def samples_of_each(problems: JudgedProblems) -> int:
     return max((len(problem.values) for problem in problems), default=0)
 
@@ -261,10 +265,13 @@ class Verdicts(NamedTuple):
     def differing(self) -> int:
         return self.raised + self.lowered
 
+    @property
+    def samples(self) -> int:
+        return sum(len(problem.values) for problem in self.valued)
+
     def __str__(self) -> str:
-        total = sum(len(problem.values) for problem in self.valued)
         ways = f"{self.raised:,} higher there, {self.lowered:,} lower"
-        return f"the verdicts on {self.differing:,} of {total:,} samples differ ({ways})"
+        return f"the verdicts on {self.differing:,} of {self.samples:,} samples differ ({ways})"
 
 
 def with_values(results: Sequence[ProblemResult], values: SampleValues, guesses: SampleValues) -> Verdicts | None:

@@ -365,6 +365,17 @@ def test_a_mean_of_the_samples_that_have_a_value_is_a_cause() -> None:
     assert figure.causes == ("values of samples",)
 
 
+def test_the_samples_with_a_value_are_no_second_cause_where_they_are_those_in_the_file() -> None:
+    """Both leave out the same one."""
+    said = (["5", "5"], ["5", "4"], ["5", "5"], ["5"])
+    rows = [
+        {"id": f"q{at}", "predictions": texts, "gold": 5, "correct": [text == "5" for text in texts]}
+        for at, texts in enumerate(said)
+    ]
+    found = {figure.metric: figure.causes for figure in of_lines(lines(rows), {"avg@2": 87.5}).figures}
+    assert found["avg@2"] == ("without missing",)
+
+
 @pytest.mark.parametrize(
     ("data", "figures"),
     [
