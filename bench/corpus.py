@@ -6,9 +6,9 @@ FOLDER has files SOURCE.jsonl with one reply on each line: `id` (repository@comm
 `kind` (letter, number, expression or text), `options` or how many `letters` there are, `gold`, `reply`,
 `origin_answer`, and `few_shot`: what each question of the prompt begins with, if the prompt has solved examples.
 
-corpus.csv keeps what a person found who read the reply, for each reply on which ours and the origin's answer differed:
-the origin's answer, ours before there was one reader, and what the reply states: alternatives if several can be
-defended, a dash if it states none. The texts of the replies are not kept here.
+corpus.csv keeps, for each reply on which ours and the origin's answer differed: the origin's answer, ours before there
+was one reader, and what the reply states, judged once by its text: alternatives if several can be defended, a dash if
+it states none. The texts of the replies are not kept here.
 """
 
 import argparse
@@ -60,7 +60,7 @@ class CorpusReply:
 
 @dataclass(frozen=True, kw_only=True)
 class ReplyVerdict:
-    """What a reply states, as a person read it."""
+    """What a reply states, judged once by its text."""
 
     id: str
     origin: str | None
@@ -194,12 +194,12 @@ def page_part(results: Sequence[ReplyResult]) -> str:
     unsettled = sum(result.outcome == "open" for result in results)
     about = (
         f"{len(results):,} replies of {len(models)} models, as other projects saved them, read by ours and by the "
-        "origin's own rule. Every reply on which they differ was read by a person, once; its id, the answers and what "
+        "origin's own rule. Every reply on which they differ was judged once by its text; its id, the answers and what "
         "it states are kept in `bench/corpus.csv`. *Misread*: another answer comes out than the reply states, or one "
         "where it states none; *of them last number*: the reader finds nothing stated and takes the last number, and "
         "reports show the figure without such answers beside. *Not found*: none comes out where one is stated; reports "
         "count these apart. *Both before*: when each task had rules of its own. The reader was tuned on one half of "
-        "the sources; of the held-back ones nothing but the rate was looked at."
+        "the sources; of the held-back ones the rate was known meanwhile, and of gpqa_diamond_exp its own."
     )
     if unsettled:
         about += f" Not judged yet: {unsettled}."

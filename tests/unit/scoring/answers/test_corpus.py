@@ -21,7 +21,7 @@ SCRIPT = runpy.run_path(str(Path(__file__).parents[4] / "bench/corpus.py"))
     ],
 )
 def test_a_person_decides(answer: str | None, stated: list[str | None], expected: str) -> None:
-    """What a person read decides, whatever the origin read."""
+    """What the judged text states decides, whatever the origin read."""
     verdict = SCRIPT["ReplyVerdict"](id="x", origin="B", before=None, stated=tuple(stated))
     assert expected == SCRIPT["outcome"]("letter", answer, "B", verdict)
 
