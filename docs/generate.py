@@ -108,9 +108,9 @@ def _commands() -> str:
         shown = copy(command)
         taken = [name for parameter in command.params if (name := _setting(parameter))]
         shown.params = [parameter for parameter in command.params if not _setting(parameter)]
-        context = click.Context(
-            shown, info_name=" ".join(path), max_content_width=110, terminal_width=110, **main.context_settings
-        )
+        shown.add_help_option = False  # click keeps the first one it made, which may have had other names
+        click.help_option(*main.context_settings["help_option_names"])(shown)
+        context = click.Context(shown, info_name=" ".join(path), max_content_width=110, terminal_width=110)
         parts += [f"## `{' '.join(path)}`", f"```text\n{shown.get_help(context).rstrip()}\n```"]
         if len(taken) > len(list(table())) / 2:
             parts.append("Every [setting](settings.md) is an option of it.")
