@@ -12,7 +12,7 @@ from model_accuracy_eval.scoring.metrics.metric_table import METRICS, Metric
 
 _ABOUT_DATASETS = """\
 Letter case, `-`, `_` and `@` make no difference in names: `MMLU-Pro` is `mmlu_pro`, and `mmlu@choice` is `mmlu_choice`.
-`name@prompt` asks a dataset in other words; the column `prompt` says whose they are. Rows are those of the file, of
+`name@prompt` asks a dataset in other words; the column `prompt` says whose they are. Rows are those of the data files, of
 which a dataset may ask a part. The licence leads to the dataset's home.
 
 `tasks show NAME` prints a dataset's whole definition: its files, its prompt, what guessing reaches, the scores that
@@ -94,21 +94,18 @@ def _also_called(spec: TaskSpec) -> str:
 
 
 def _row_count(spec: TaskSpec) -> str:
-    split, pin = spec.data.split, spec.data.rows
-    count = pin.count if pin else split.count if split else None
-    return f"{count:,}" if count else ""
+    return f"{spec.data.pin.count:,}" if spec.data.pin else ""
 
 
 def _origin(spec: TaskSpec) -> str:
     """The repository that `run` fetches the rows from."""
-    file = spec.data if spec.data.hub else spec.data.instead or spec.data
-    if file.bundled:
-        return "comes along"
-    if file.hub:
-        return f"`{file.hub.partition('@')[0]}`"
-    if file.split:
-        hubs = {"hf": file.split.hf, "ms": file.split.ms}
-        part = "".join(f":{name}" for name in (file.split.config, file.split.split) if name)
+    source = next((file.source for file in (spec.data, *spec.data.instead) if file.source), None)
+    if source and source.url:
+        scheme = source.url.partition(":")[0]
+        return "comes along" if scheme == "package" else f"`{source.url.partition('@')[0]}`"
+    if source:
+        hubs = {"hf": source.hf, "ms": source.ms}
+        part = "".join(f":{name}" for name in (source.config, source.split) if name)
         return " or ".join(f"`{hub}:{name}{part}`" for hub, name in hubs.items() if name)
     return f"nowhere: `{spec.data.name}` in `--data-dir`"
 

@@ -5,7 +5,7 @@ report = pipeline.run(plan, ports)
 """
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal
 
@@ -21,7 +21,6 @@ from model_accuracy_eval.records import (
     DataBytes,
     DataFile,
     Fault,
-    HubSplit,
     JSONObject,
     Loglikelihood,
     LoglikelihoodRequest,
@@ -211,10 +210,16 @@ class NoPins:
 
     lock = "accuracy-data.lock"
 
-    def noted(self, split: HubSplit, fields: Collection[str]) -> RowsPin | None:
+    def accepted(self, file: DataFile) -> bool:
+        return False
+
+    def noted(self, file: DataFile) -> RowsPin | None:
         return None
 
-    def pinned(self, split: HubSplit, found: RowsPin) -> tuple[RowsPin | None, bool]:
+    def sums(self, file: DataFile) -> str:
+        return ""
+
+    def note(self, file: DataFile, found: RowsPin, sums: str) -> tuple[RowsPin | None, bool]:
         return None, False
 
 
@@ -225,19 +230,13 @@ class MemoryHub:
         self.files = files or {}
         self.pins: RowPins = NoPins()
 
-    def shards(self, file: DataFile, data_dir: str | None) -> tuple[DataFile, ...]:
-        return (file,)
-
-    def read(self, file: DataFile, data_dir: str | None) -> DataBytes:
+    def parts(self, file: DataFile, data_dir: str | None) -> Iterator[DataBytes]:
         if file.name not in self.files:
             raise MissingData(f"There is no data file '{file.name}'.")
-        return DataBytes(place=file.name, content=self.files[file.name], is_known=True)
+        yield DataBytes(place=file.name, content=self.files[file.name], is_known=True)
 
     def lies_in(self, file: DataFile, folder: str) -> bool:
         return file.name in self.files
-
-    def prepare(self, file: DataFile) -> str:
-        return self.read(file, None).place
 
 
 class MemoryTaskFiles:

@@ -1,6 +1,6 @@
 """The outside world as a run sees it: small Protocols. `run/build.py` makes the real parts, tests play them."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
@@ -16,7 +16,6 @@ from model_accuracy_eval.records import (
     DataFile,
     Fault,
     FigureSoFar,
-    HubSplit,
     JSONObject,
     LoglikelihoodRequest,
     LoglikelihoodSetting,
@@ -158,16 +157,22 @@ class Cluster(Protocol):
 
 
 class RowPins(Protocol):
-    """The rows of a split are noted at their first use, in a lock file, and the same ever after."""
+    """The rows of a source are noted at their first use, in a lock file, and the same ever after."""
 
     lock: str
     """Path of the lock file."""
 
-    def noted(self, split: HubSplit, fields: Collection[str]) -> RowsPin | None:
-        """Returns a pin of the split that has these columns, if one was noted."""
+    def accepted(self, file: DataFile) -> bool:
+        """Whether the user has taken what the file's source had, whatever it was."""
 
-    def pinned(self, split: HubSplit, found: RowsPin) -> tuple[RowsPin | None, bool]:
-        """Returns the pin of the split, and whether it was noted just now; None if nothing is known of the split."""
+    def noted(self, file: DataFile) -> RowsPin | None:
+        """Returns what was noted of the file's rows."""
+
+    def sums(self, file: DataFile) -> str:
+        """Returns two characters for each of these rows."""
+
+    def note(self, file: DataFile, found: RowsPin, sums: str) -> tuple[RowsPin | None, bool]:
+        """Returns the pin of the file's rows, and whether it was noted just now; None if its source was never read."""
 
 
 class DataHub(Protocol):
@@ -175,17 +180,11 @@ class DataHub(Protocol):
 
     pins: RowPins
 
-    def shards(self, file: DataFile, data_dir: str | None) -> tuple[DataFile, ...]:
-        """Returns the files that together have the rows, in order: itself, or those that a hub names for its split."""
-
-    def read(self, file: DataFile, data_dir: str | None) -> DataBytes:
-        """Returns the file's bytes. Others than the pinned ones are refused, unless the pin of its rows can tell."""
+    def parts(self, file: DataFile, data_dir: str | None) -> Iterator[DataBytes]:
+        """Yields what has the file's own rows, in order: itself, or the files that a hub names for its split."""
 
     def lies_in(self, file: DataFile, folder: str) -> bool:
-        """Whether the folder has the file by its name."""
-
-    def prepare(self, file: DataFile) -> str:
-        """Fetches a pinned file unless it is here already; returns its path."""
+        """Whether the folder has the file by its name, or a copy of its dataset."""
 
 
 MakeRows = Callable[[Recipe, list[JSONObject], Callable[[str], list[JSONObject]]], list[JSONObject]]

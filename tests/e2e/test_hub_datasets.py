@@ -130,11 +130,11 @@ def test_an_address_of_a_file_is_a_dataset(tmp_path: Path) -> None:
         update = command.run("tasks", "prepare", "--update", url, **surroundings)
     assert (first.code, update.code) == (0, 0), first.err + update.err
     assert moved.code == 3
-    assert "own%20sums.jsonl is not the file that 'own sums.jsonl' stands for" in moved.err
+    assert "own%20sums.jsonl is not the expected file: its hash is" in moved.err
     assert "tasks prepare --update" in moved.err
     assert "own_sums: 4 of 4 samples answered." in first.out
-    kept = json.loads((tmp_path / "cache" / "data" / "accuracy-data.lock").read_bytes())["splits"][url]["files"]
-    assert kept[0]["sha256"] == sha256("\n".join(lines[:2]).encode()).hexdigest()
+    kept = json.loads((tmp_path / "cache" / "data" / "accuracy-data.lock").read_bytes())["sources"][url]["files"]
+    assert kept[0]["hash"] == sha256("\n".join(lines[:2]).encode()).hexdigest()
 
 
 # A dataset is named, and its rows come from where the task says.
@@ -147,7 +147,8 @@ ASK = ("--datasets", "gsm8k", "--limit", 5, "-n", 1)
 def gsm8k() -> FileHost:
     """GitHub's place for raw files, with the one that `gsm8k` names."""
     file = tasks.find("gsm8k").data
-    place = (file.hub or "").removeprefix("github:").replace("@", "/")
+    assert file.source
+    place = file.source.url.removeprefix("github:").replace("@", "/")
     return FileHost({f"/{place}": real(file)})
 
 

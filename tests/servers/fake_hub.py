@@ -30,6 +30,8 @@ class Blob:
     """Promised size; the real one when negative."""
     served: bytes | None = None
     """What is really sent, where it is not `data`."""
+    told: str = ""
+    """The SHA-256 that is listed, where it is not that of `data`."""
 
     @property
     def length(self) -> int:
@@ -37,7 +39,7 @@ class Blob:
 
     @property
     def sha256(self) -> str:
-        return hashlib.sha256(self.data).hexdigest()
+        return self.told or hashlib.sha256(self.data).hexdigest()
 
     @property
     def git(self) -> str:
@@ -114,10 +116,9 @@ class FakeHub:
             return
         path, query = urlsplit(exchange.path).path, parse_qs(urlsplit(exchange.path).query)
         parts = [unquote(part) for part in path.strip("/").split("/")]
-        if parts[:1] == ["api"] and "/".join(parts[2:4]) in self.renamed:
-            exchange.head(
-                307, {"location": exchange.path.replace(parts[3], self.renamed["/".join(parts[2:4])])}, length=0
-            )
+        named = parts[2:4] if parts[:1] == ["api"] else parts[1:3]
+        if now := self.renamed.get("/".join(named)):
+            exchange.head(307, {"location": exchange.path.replace(named[1], now)}, length=0)
         elif parts[:2] == ["api", "models"]:
             kind, revision = parts[4:6] or ("revision", "main")
             await self._list(exchange, "/".join(parts[2:4]), kind, revision, query)

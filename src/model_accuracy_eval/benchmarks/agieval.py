@@ -10,32 +10,32 @@ over its parts.
 """
 
 from model_accuracy_eval.benchmarks import prompt_parts
-from model_accuracy_eval.records import DataFile, HubSplit, MetricUse, Pipeline, Prompt, Step, TaskSpec
+from model_accuracy_eval.records import DataFile, DataSource, MetricUse, Pipeline, Prompt, Step, TaskSpec
 
-_Part = tuple[str, int, str, int]
+_Part = tuple[str, str, int]
 _PARTS: tuple[_Part, ...] = (
-    # name, rows, form, options
-    ("aqua-rat", 254, "letter", 5),
-    ("logiqa-en", 651, "letter", 4),
-    ("lsat-ar", 230, "letter", 5),
-    ("lsat-lr", 510, "letter", 5),
-    ("lsat-rc", 269, "letter", 5),
-    ("sat-math", 220, "letter", 4),
-    ("sat-en", 206, "letter", 4),
-    ("sat-en-without-passage", 206, "letter", 4),
-    ("math", 1000, "maths", 0),
-    ("logiqa-zh", 651, "Chinese letter", 4),
-    ("gaokao-chinese", 246, "Chinese letter", 4),
-    ("gaokao-english", 306, "letter", 4),
-    ("gaokao-geography", 199, "Chinese letter", 4),
-    ("gaokao-history", 235, "Chinese letter", 4),
-    ("gaokao-biology", 210, "Chinese letter", 4),
-    ("gaokao-chemistry", 207, "Chinese letter", 4),
-    ("gaokao-physics", 200, "letters", 0),
-    ("gaokao-mathqa", 351, "Chinese letter", 4),
-    ("gaokao-mathcloze", 118, "Chinese maths", 0),
-    ("jec-qa-kd", 1000, "letters", 0),
-    ("jec-qa-ca", 1000, "letters", 0),
+    # name, form, options
+    ("aqua-rat", "letter", 5),
+    ("logiqa-en", "letter", 4),
+    ("lsat-ar", "letter", 5),
+    ("lsat-lr", "letter", 5),
+    ("lsat-rc", "letter", 5),
+    ("sat-math", "letter", 4),
+    ("sat-en", "letter", 4),
+    ("sat-en-without-passage", "letter", 4),
+    ("math", "maths", 0),
+    ("logiqa-zh", "Chinese letter", 4),
+    ("gaokao-chinese", "Chinese letter", 4),
+    ("gaokao-english", "letter", 4),
+    ("gaokao-geography", "Chinese letter", 4),
+    ("gaokao-history", "Chinese letter", 4),
+    ("gaokao-biology", "Chinese letter", 4),
+    ("gaokao-chemistry", "Chinese letter", 4),
+    ("gaokao-physics", "letters", 0),
+    ("gaokao-mathqa", "Chinese letter", 4),
+    ("gaokao-mathcloze", "Chinese maths", 0),
+    ("jec-qa-kd", "letters", 0),
+    ("jec-qa-ca", "letters", 0),
 )
 
 _QUESTION = "{% if passage %}{{ passage | trim }}\n\n{% endif %}{{ question | trim }}"
@@ -61,7 +61,7 @@ _PIPELINES = {
 
 
 def _task(part: _Part) -> TaskSpec:
-    name, count, form, options = part
+    name, form, options = part
     has_options = options > 0
     is_open = "maths" in form
     return TaskSpec(
@@ -71,7 +71,7 @@ def _task(part: _Part) -> TaskSpec:
         licence="MIT",
         data=DataFile(
             name=f"agieval/{name}.jsonl",
-            split=HubSplit(hf="opencompass/agieval", ms="opencompass/agieval", config=name, count=count),
+            source=DataSource(hf="opencompass/agieval", ms="opencompass/agieval", config=name),
         ),
         fields=("question",),
         cluster="passage",

@@ -8,7 +8,7 @@ Judged: the letter.
 """
 
 from model_accuracy_eval.benchmarks import prompt_parts
-from model_accuracy_eval.records import DataFile, HubSplit, Prompt, TaskSpec
+from model_accuracy_eval.records import DataFile, DataSource, Prompt, TaskSpec
 
 TASK = TaskSpec(
     name="ai2d",
@@ -16,7 +16,7 @@ TASK = TaskSpec(
     home="https://allenai.org/data/diagrams",
     licence="CC-BY-SA",
     aliases=("ai2d_test",),
-    data=DataFile(name="ai2d/test.parquet", split=HubSplit(hf="lmms-lab/ai2d", split="test", count=3088)),
+    data=DataFile(name="ai2d/test.parquet", source=DataSource(hf="lmms-lab/ai2d", split="test")),
     fields=("question", "options", "answer", "image"),
     cluster="image",
     prompt=Prompt(

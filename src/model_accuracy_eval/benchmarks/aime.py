@@ -10,7 +10,7 @@ points, so that single samples say little: take 16 and more of each.
 import msgspec
 
 from model_accuracy_eval.benchmarks import prompt_parts
-from model_accuracy_eval.records import DataFile, HubSplit, Prompt, TaskSpec
+from model_accuracy_eval.records import DataFile, DataSource, Prompt, TaskSpec
 
 AIME24 = TaskSpec(
     name="aime24",
@@ -21,7 +21,7 @@ AIME24 = TaskSpec(
     prompt_of="EvalScope",
     data=DataFile(
         name="aime24/train.jsonl",
-        split=HubSplit(hf="HuggingFaceH4/aime_2024", ms="HuggingFaceH4/aime_2024", split="train", count=30),
+        source=DataSource(hf="HuggingFaceH4/aime_2024", ms="HuggingFaceH4/aime_2024", split="train"),
     ),
     fields=("problem", "answer"),
     prompt=Prompt(question=f"{{{{ problem }}}}\n{prompt_parts.BOXED_ENDING}"),
@@ -40,8 +40,7 @@ def _of_year(year: int) -> TaskSpec:
         about=f"The 30 problems of the AIME of {year}; answers are integers from 0 to 999.",
         aliases=(f"aime{year}",),
         data=DataFile(
-            name=f"{name}/test.jsonl",
-            split=HubSplit(hf=f"math-ai/{name}", ms=f"evalscope/{name}", split="test", count=30),
+            name=f"{name}/test.jsonl", source=DataSource(hf=f"math-ai/{name}", ms=f"evalscope/{name}", split="test")
         ),
     )
 

@@ -11,7 +11,7 @@ down to sets of rounded numbers.
 
 from msgspec import structs
 
-from model_accuracy_eval.records import DataFile, Grouping, HubSplit, MetricUse, Pipeline, Prompt, Step, TaskSpec
+from model_accuracy_eval.records import DataFile, DataSource, Grouping, MetricUse, Pipeline, Prompt, Step, TaskSpec
 
 _QUESTION = """QUESTION:
 {{ question }}
@@ -33,9 +33,7 @@ TASK = TaskSpec(
     licence="MIT",
     data=DataFile(
         name="apps/test.jsonl",
-        instead=DataFile(
-            name="apps/hub/test", split=HubSplit(hf="codeparrot/apps", config="all", split="test", count=5000)
-        ),
+        instead=(DataFile(name="apps/hub/test", source=DataSource(hf="codeparrot/apps", config="all", split="test")),),
     ),
     views=(_WITHOUT_CASES,),
     fields=("question", "difficulty"),

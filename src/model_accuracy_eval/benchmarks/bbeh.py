@@ -8,7 +8,17 @@ Every task has a row of its own. The authors print the harmonic mean of the task
 beside it; the latter is the figure here, and the plain mean of the tasks stands behind it.
 """
 
-from model_accuracy_eval.records import DataFile, Grouping, MetricUse, Pipeline, Prompt, PublishedScore, Step, TaskSpec
+from model_accuracy_eval.records import (
+    DataFile,
+    DataSource,
+    Grouping,
+    MetricUse,
+    Pipeline,
+    Prompt,
+    PublishedScore,
+    Step,
+    TaskSpec,
+)
 
 _AT = "github:google-deepmind/bbeh@80d12ca916b7158f22293fcf3144f4d3d854d4be/bbeh/benchmark_tasks"
 _LEADERBOARD = "https://github.com/google-deepmind/bbeh/blob/main/leaderboard.md, micro average"
@@ -44,10 +54,9 @@ _TASKS = {
 def _file(task: str, more: tuple[DataFile, ...] = ()) -> DataFile:
     return DataFile(
         name=f"bbeh/bbeh_{task}.json",
-        hub=f"{_AT}/bbeh_{task}/task.json",
-        sha256=_TASKS[task],
-        adds={"task": task},
+        source=DataSource(url=f"{_AT}/bbeh_{task}/task.json", hash=_TASKS[task]),
         more=more,
+        adds={"task": task},
     )
 
 

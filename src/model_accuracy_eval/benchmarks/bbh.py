@@ -8,7 +8,17 @@ takes "answer:" or the last line of a reply, and B for (B). Every task has a row
 """
 
 from model_accuracy_eval.benchmarks.prompt_parts import other_reading
-from model_accuracy_eval.records import DataFile, FewShot, Grouping, MetricUse, Pipeline, Prompt, Step, TaskSpec
+from model_accuracy_eval.records import (
+    DataFile,
+    DataSource,
+    FewShot,
+    Grouping,
+    MetricUse,
+    Pipeline,
+    Prompt,
+    Step,
+    TaskSpec,
+)
 
 _AT = "github:suzgunmirac/BIG-Bench-Hard@9ee07bd481feebf959a6b59d61ea57bdcf30964d"
 _PINS = {
@@ -127,24 +137,23 @@ TASK_NAMES = tuple(_PINS)
 
 def _questions(task: str, *more: DataFile) -> DataFile:
     return DataFile(
-        name=f"bbh/{task}.json", hub=f"{_AT}/bbh/{task}.json", sha256=_PINS[task][0], adds={"task": task}, more=more
+        name=f"bbh/{task}.json",
+        source=DataSource(url=f"{_AT}/bbh/{task}.json", hash=_PINS[task][0]),
+        more=more,
+        adds={"task": task},
     )
 
 
 def _prompt(task: str, *more: DataFile) -> DataFile:
     name = f"cot-prompts/{task}.txt"
     return DataFile(
-        name=f"bbh/{name}", hub=f"{_AT}/{name}", sha256=_PINS[task][1], as_text="value", adds={"key": task}, more=more
+        name=f"bbh/{name}", source=DataSource(url=f"{_AT}/{name}", hash=_PINS[task][1]), more=more, adds={"key": task}
     )
 
 
 _FIRST, *_OTHERS = _PINS
 _EXAMPLES = FewShot(
-    data=DataFile(
-        name="bbh/cot_prompts.json",
-        sha256="2c5d6914270b52e51a7bac20d98f345609791fbcd9c06c0c7a47aef07668cb41",
-        instead=_prompt(_FIRST, *map(_prompt, _OTHERS)),
-    ),
+    data=DataFile(name="bbh/cot_prompts.json", instead=(_prompt(_FIRST, *map(_prompt, _OTHERS)),)),
     fields=("key", "value"),
     count=1,
     sampler=Step(name="same", args={"field": "task", "pool_field": "key"}),
@@ -161,11 +170,7 @@ TASK = TaskSpec(
     about="27 hard tasks of BIG-Bench, step by step after three worked examples.",
     home="https://github.com/suzgunmirac/BIG-Bench-Hard",
     licence="MIT",
-    data=DataFile(
-        name="bbh/bbh.jsonl",
-        sha256="0b7fb4ae34bc8753d1bd4e135df619115f721f1cc0147d61ed5432bbb55b321b",
-        instead=_questions(_FIRST, *map(_questions, _OTHERS)),
-    ),
+    data=DataFile(name="bbh/bbh.jsonl", instead=(_questions(_FIRST, *map(_questions, _OTHERS)),)),
     fields=("task", "input", "target"),
     prompt=Prompt(
         question="Q: {{ input }}\nA: Let's think step by step.\n",

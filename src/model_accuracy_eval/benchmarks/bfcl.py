@@ -14,7 +14,7 @@ is right. The group's figure is the plain mean of the four categories with calls
 import msgspec
 
 from model_accuracy_eval.benchmarks import prompt_parts
-from model_accuracy_eval.records import DataFile, DataRow, MetricUse, Pipeline, Prompt, Step, TaskSpec
+from model_accuracy_eval.records import DataFile, DataRow, DataSource, MetricUse, Pipeline, Prompt, Step, TaskSpec
 
 _AT = (
     "github:ShishirPatil/gorilla@6ea57973c7a6097fd7c5915698c54c17c5b1b6c8/berkeley-function-call-leaderboard/"
@@ -63,13 +63,11 @@ def _file(category: str) -> DataFile:
     name = "simple_python" if category == "simple" else category
     return DataFile(
         name=f"bfcl/BFCL_v4_{name}.jsonl",
-        hub=f"{_AT}/BFCL_v4_{name}.json",
-        sha256=questions,
+        source=DataSource(url=f"{_AT}/BFCL_v4_{name}.json", hash=questions),
         more=(
             DataFile(
                 name=f"bfcl/possible_answer_{name}.jsonl",
-                hub=f"{_AT}/possible_answer/BFCL_v4_{name}.json",
-                sha256=answers,
+                source=DataSource(url=f"{_AT}/possible_answer/BFCL_v4_{name}.json", hash=answers),
             ),
         )
         if answers

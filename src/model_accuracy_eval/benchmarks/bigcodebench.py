@@ -14,7 +14,7 @@ from collections.abc import Iterable
 import msgspec
 
 from model_accuracy_eval.benchmarks.prompt_parts import code_prompt
-from model_accuracy_eval.records import DataFile, MetricUse, Pipeline, Step, TaskSpec
+from model_accuracy_eval.records import DataFile, DataSource, MetricUse, Pipeline, Step, TaskSpec
 
 UNFIT: dict[str, tuple[int, ...]] = {
     "needs a network": (101, 176, 314, 590, 1005, 1006, 1012),
@@ -51,9 +51,10 @@ COMPLETE = TaskSpec(
     licence="Apache-2.0",
     data=DataFile(
         name="bigcodebench/BigCodeBench.jsonl",
-        hub="github:bigcode-project/bigcodebench-annotation@a3b89850db670d7302571142b881e4f85eef18e3/"
-        "data/BigCodeBench.jsonl.gz",
-        sha256="c31f7f526ff135fec2624f0b4cb4355a6787b82211231041e6f67a11ea32870c",
+        source=DataSource(
+            url="github:bigcode-project/bigcodebench-annotation@a3b89850db670d7302571142b881e4f85eef18e3/data/BigCodeBench.jsonl.gz",
+            hash="720f1378fa4bed69a67432b0e5aa14684e60cd7e7a69fa12ebac1d1a592d6e2a",
+        ),
     ),
     views=(_FIT,),
     fields=("task_id", "entry_point", "prompt", "prompt_wo_doc", "instruction", "canonical_solution", "test"),

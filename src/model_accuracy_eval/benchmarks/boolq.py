@@ -9,12 +9,12 @@ Judged: the yes or no that the reply states. 62.2 % of the answers are yes, whic
 
 from model_accuracy_eval.benchmarks import prompt_parts
 from model_accuracy_eval.benchmarks.option_questions import OptionQuestions, Wording
-from model_accuracy_eval.records import DataFile, HubSplit, MetricUse, Pipeline, Prompt, Step, TaskSpec
+from model_accuracy_eval.records import DataFile, DataSource, MetricUse, Pipeline, Prompt, Step, TaskSpec
 
 _SPEC = {
     "home": "https://github.com/google-research-datasets/boolean-questions",
     "licence": "CC-BY-SA-3.0",
-    "data": DataFile(name="boolq/validation", split=HubSplit(hf="google/boolq", split="validation", count=3270)),
+    "data": DataFile(name="boolq/validation", source=DataSource(hf="google/boolq", split="validation")),
     "fields": ("question", "answer", "passage"),
     "cluster": "passage",
     "baseline": 0.622,

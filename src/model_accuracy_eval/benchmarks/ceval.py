@@ -8,11 +8,9 @@ Asked: in Chinese, for a letter as the reply, in our words or in EvalScope's or 
 Judged: the option. Every subject and every area has a row of its own.
 """
 
-from msgspec import structs
-
 from model_accuracy_eval.benchmarks import prompt_parts
 from model_accuracy_eval.benchmarks.option_questions import OptionQuestions, Wording
-from model_accuracy_eval.records import DataFile, Grouping, HubSplit
+from model_accuracy_eval.records import DataFile, DataSource, Grouping
 
 _SUBJECTS = {
     "STEM": """
@@ -52,9 +50,9 @@ _CHINESE = {name: chinese for pairs in _NAMED.values() for name, chinese in pair
 def _data(subject: str, *more: DataFile) -> DataFile:
     return DataFile(
         name=f"ceval/formal_ceval/val/{subject}_val",
-        adds={"subject": subject, "chinese": _CHINESE[subject]},
-        split=HubSplit(hf="ceval/ceval-exam", ms="evalscope/ceval", config=subject, split="val"),
+        source=DataSource(hf="ceval/ceval-exam", ms="evalscope/ceval", config=subject, split="val"),
         more=more,
+        adds={"subject": subject, "chinese": _CHINESE[subject]},
     )
 
 
@@ -69,7 +67,7 @@ _QUESTIONS = OptionQuestions(
     spec={
         "home": "https://cevalbenchmark.com",
         "licence": "CC-BY-NC-SA-4.0",
-        "data": structs.replace(_data(_FIRST, *map(_data, _OTHERS)), total=1346),
+        "data": _data(_FIRST, *map(_data, _OTHERS)),
         "fields": ("subject", "chinese", "question", "A", "B", "C", "D", "answer"),
         "key": ("subject", "id"),
         "category": "subject",

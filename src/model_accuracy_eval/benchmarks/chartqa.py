@@ -7,7 +7,7 @@ Judged: a number may be 5 % off, 12% is 0.12; a text must be the same but for ca
 """
 
 from model_accuracy_eval.benchmarks import prompt_parts
-from model_accuracy_eval.records import DataFile, Grouping, HubSplit, MetricUse, Pipeline, Prompt, TaskSpec
+from model_accuracy_eval.records import DataFile, DataSource, Grouping, MetricUse, Pipeline, Prompt, TaskSpec
 
 TASK = TaskSpec(
     name="chartqa",
@@ -15,7 +15,7 @@ TASK = TaskSpec(
     home="https://github.com/vis-nlp/ChartQA",
     licence="GPL-3.0",
     aliases=("chartqa_test",),
-    data=DataFile(name="chartqa/test.parquet", split=HubSplit(hf="lmms-lab/ChartQA", split="test", count=2500)),
+    data=DataFile(name="chartqa/test.parquet", source=DataSource(hf="lmms-lab/ChartQA", split="test")),
     fields=("type", "question", "answer", "image"),
     cluster="image",
     prompt=Prompt(question=f"{{{{ image }}}}\n{{{{ question }}}}\n{prompt_parts.SHORT_ENDING}"),

@@ -10,7 +10,7 @@ Judged: as mathematics, without units: 0.375 is 3/8. Every grade has a row of it
 import msgspec
 
 from model_accuracy_eval.benchmarks import prompt_parts
-from model_accuracy_eval.records import DataFile, Grouping, HubSplit, Prompt, TaskSpec
+from model_accuracy_eval.records import DataFile, DataSource, Grouping, Prompt, TaskSpec
 
 _ENDING = "请一步一步推理，最后将答案放在\\boxed{}中。"
 
@@ -21,7 +21,7 @@ TEST = TaskSpec(
     licence="CC-BY-4.0",
     prompt_of="EvalScope",
     data=DataFile(
-        name="cmath/test.jsonl", split=HubSplit(hf="weitianwen/cmath", ms="evalscope/cmath", split="test", count=1098)
+        name="cmath/test.jsonl", source=DataSource(hf="weitianwen/cmath", ms="evalscope/cmath", split="test")
     ),
     fields=("question", "golden", "grade"),
     prompt=Prompt(question=f"{{{{ question | trim }}}}\n{_ENDING}"),
@@ -38,8 +38,10 @@ DEV = msgspec.structs.replace(
     about="Word problems of Chinese primary schools, the 600 that the authors' repository has.",
     data=DataFile(
         name="cmath/cmath_dev.jsonl",
-        hub="github:XiaoMi/cmath@9fa13ef0b2d03f5a18c1ace7001248d3981d65ea/datasets/cmath_dev.jsonl",
-        sha256="b9c6333a31fd740e7f5b5a71022bd59e00748798a3377364346d280549b25e3b",
+        source=DataSource(
+            url="github:XiaoMi/cmath@9fa13ef0b2d03f5a18c1ace7001248d3981d65ea/datasets/cmath_dev.jsonl",
+            hash="b9c6333a31fd740e7f5b5a71022bd59e00748798a3377364346d280549b25e3b",
+        ),
     ),
     fields=("input", "golden", "grade"),
     prompt=Prompt(question=f"{{{{ input | trim }}}}\n{_ENDING}"),

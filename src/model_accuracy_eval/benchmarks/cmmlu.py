@@ -10,7 +10,7 @@ Judged: the option. Every subject and every area has a row of its own.
 
 from model_accuracy_eval.benchmarks import prompt_parts
 from model_accuracy_eval.benchmarks.option_questions import OptionQuestions, Wording
-from model_accuracy_eval.records import DataFile, Grouping, HubSplit
+from model_accuracy_eval.records import DataFile, DataSource, Grouping
 
 _SUBJECTS = {
     "STEM": """
@@ -55,9 +55,9 @@ _CHINESE = {name: chinese for pairs in _NAMED.values() for name, chinese in pair
 def _data(subject: str, *more: DataFile) -> DataFile:
     return DataFile(
         name=f"cmmlu/test/{subject}",
-        adds={"subject": subject, "chinese": _CHINESE[subject]},
-        split=HubSplit(hf="haonan-li/cmmlu", ms="opencompass/cmmlu", config=subject),
+        source=DataSource(hf="haonan-li/cmmlu", ms="opencompass/cmmlu", config=subject),
         more=more,
+        adds={"subject": subject, "chinese": _CHINESE[subject]},
     )
 
 

@@ -8,7 +8,7 @@ cases of the three lists, with ten seconds for each; output is compared by the b
 with a tolerance.
 """
 
-from model_accuracy_eval.records import DataFile, HubSplit, MetricUse, Pipeline, Prompt, Step, TaskSpec
+from model_accuracy_eval.records import DataFile, DataSource, MetricUse, Pipeline, Prompt, Step, TaskSpec
 
 _QUESTION = """Solve this problem of a programming contest with a {} program that reads standard input and writes \
 standard output. Reply with one ```{} block and nothing else.
@@ -27,7 +27,9 @@ def _task(language: str) -> TaskSpec:
         licence="CC-BY-4.0",
         data=DataFile(
             name="codecontests/test",
-            instead=DataFile(name="codecontests/hub/test", split=HubSplit(hf="deepmind/code_contests", split="test")),
+            instead=(
+                DataFile(name="codecontests/hub/test", source=DataSource(hf="deepmind/code_contests", split="test")),
+            ),
         ),
         fields=("name", "description", "public_tests", "private_tests", "generated_tests"),
         prompt=Prompt(question=_QUESTION.format(shown, language)),

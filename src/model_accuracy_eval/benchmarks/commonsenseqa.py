@@ -8,7 +8,7 @@ Judged: the option.
 """
 
 from model_accuracy_eval.benchmarks.option_questions import OptionQuestions
-from model_accuracy_eval.records import DataFile, HubSplit
+from model_accuracy_eval.records import DataFile, DataSource
 
 _QUESTIONS = OptionQuestions(
     name="commonsenseqa",
@@ -21,7 +21,7 @@ _QUESTIONS = OptionQuestions(
         "licence": "MIT",
         "data": DataFile(
             name="commonsenseqa/validation",
-            split=HubSplit(hf="tau/commonsense_qa", ms="opencompass/commonsense_qa", split="validation", count=1221),
+            source=DataSource(hf="tau/commonsense_qa", ms="opencompass/commonsense_qa", split="validation"),
         ),
         "fields": ("question", "choices", "answerKey"),
         "key": ("id",),

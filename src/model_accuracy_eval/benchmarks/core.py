@@ -9,12 +9,20 @@ tasks.
 """
 
 from model_accuracy_eval.benchmarks import arc, gsm8k, humaneval, mmlu, prompt_parts, spelling
-from model_accuracy_eval.records import DataFile, FewShot, MetricUse, Pipeline, Prompt, RequestKind, Step, TaskSpec
+from model_accuracy_eval.records import (
+    DataFile,
+    DataSource,
+    FewShot,
+    MetricUse,
+    Pipeline,
+    Prompt,
+    RequestKind,
+    Step,
+    TaskSpec,
+)
 
 _AT = "github:mosaicml/llm-foundry@8c8dd48f72168c5d51e2f7b151595892a8fba43d/scripts/eval/local_data"
 
-_SHA256_LENGTH = 64
-"""The four other files are known by git's hashes, which are shorter."""
 
 _Line = tuple[str, str, int, RequestKind, str, float, str, str]
 
@@ -106,9 +114,7 @@ def _task(line: _Line) -> TaskSpec:
         licence=_LICENCES.get(name, "Apache-2.0"),
         data=DataFile(
             name=f"core/{file}.jsonl",
-            hub=f"{_AT}/{folder}/{file}.jsonl",
-            sha256=known if len(known) == _SHA256_LENGTH else None,
-            git_sha1=known if len(known) != _SHA256_LENGTH else None,
+            source=DataSource(url=f"{_AT}/{folder}/{file}.jsonl", hash=known),
         ),
         views=(Step(name="shuffled", args={"seed": 1337}),),
         fields=_FIELDS[kind],

@@ -8,7 +8,7 @@ Judged: by running. Any arguments that bring the output are right. The authors s
 
 from msgspec import structs
 
-from model_accuracy_eval.records import DataFile, HubSplit, MetricUse, Pipeline, Prompt, Step, TaskSpec
+from model_accuracy_eval.records import DataFile, DataSource, MetricUse, Pipeline, Prompt, Step, TaskSpec
 
 _OUTPUT = """Here is a Python function and a call of it. Work out what the call gives, with no call left in it.
 
@@ -34,9 +34,11 @@ OUTPUT = TaskSpec(
     licence="MIT",
     data=DataFile(
         name="cruxeval/cruxeval.jsonl",
-        hub="github:facebookresearch/cruxeval@190faf16d175b5847b0af05d937872b1fb395942/data/cruxeval.jsonl",
-        sha256="8368b81047dc5014e4caf5a2f97604eff7644e0ecd7415e3ceeb184bbc2e0c96",
-        instead=DataFile(name="cruxeval/hub_test", split=HubSplit(hf="cruxeval-org/cruxeval")),
+        source=DataSource(
+            url="github:facebookresearch/cruxeval@190faf16d175b5847b0af05d937872b1fb395942/data/cruxeval.jsonl",
+            hash="8368b81047dc5014e4caf5a2f97604eff7644e0ecd7415e3ceeb184bbc2e0c96",
+        ),
+        instead=(DataFile(name="cruxeval/hub_test", source=DataSource(hf="cruxeval-org/cruxeval")),),
     ),
     fields=("id", "code", "output"),
     prompt=Prompt(question=_OUTPUT),

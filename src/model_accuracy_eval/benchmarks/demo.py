@@ -13,13 +13,13 @@ Judged: the last number of the reply; the word problems by the number that the r
 from msgspec import structs
 
 from model_accuracy_eval.benchmarks import gsm8k, prompt_parts
-from model_accuracy_eval.records import DataFile, MetricUse, Pipeline, Prompt, Step, TaskSpec
+from model_accuracy_eval.records import DataFile, DataSource, MetricUse, Pipeline, Prompt, Step, TaskSpec
 
 ARITHMETIC = TaskSpec(
     name="demo_arithmetic",
     about="Additions below 100: what the example adapter can do, and not quite do.",
     licence="Apache-2.0",
-    data=DataFile(name="demo_arithmetic.jsonl", bundled="demo_arithmetic.jsonl"),
+    data=DataFile(name="demo_arithmetic.jsonl", source=DataSource(url="package:demo_arithmetic.jsonl")),
     fields=("question", "answer"),
     prompt=Prompt(question="{{ question }}"),
     reference="{{ answer }}",
@@ -31,7 +31,7 @@ DIGITS = structs.replace(
     ARITHMETIC,
     name="demo_digits",
     about="Numbers in noisy pictures: what the example adapter's other model can read, and not quite read.",
-    data=DataFile(name="demo_digits.parquet", bundled="demo_digits.parquet"),
+    data=DataFile(name="demo_digits.parquet", source=DataSource(url="package:demo_digits.parquet")),
     fields=("image", "question", "answer"),
     prompt=Prompt(question="{{ image }}{{ question }}"),
 )
@@ -43,7 +43,7 @@ WORD_PROBLEMS = structs.replace(
     about="Twenty own word problems in GSM8K's format; needs no download.",
     home="",
     licence="Apache-2.0",
-    data=DataFile(name="demo_gsm8k.jsonl", bundled="demo_gsm8k.jsonl"),
+    data=DataFile(name="demo_gsm8k.jsonl", source=DataSource(url="package:demo_gsm8k.jsonl")),
     pipelines=(prompt_parts.NUMBER_PIPELINE,),
 )
 

@@ -7,7 +7,7 @@ Judged: by ANLS, the edit similarity to the nearest right answer, and nothing be
 """
 
 from model_accuracy_eval.benchmarks import prompt_parts
-from model_accuracy_eval.records import DataFile, HubSplit, MetricUse, Pipeline, Prompt, TaskSpec
+from model_accuracy_eval.records import DataFile, DataSource, MetricUse, Pipeline, Prompt, TaskSpec
 
 
 def _task(name: str, about: str, config: str, count: int) -> TaskSpec:
@@ -19,7 +19,7 @@ def _task(name: str, about: str, config: str, count: int) -> TaskSpec:
         aliases=(f"{name}_val",),
         data=DataFile(
             name=f"{name}/validation.parquet",
-            split=HubSplit(hf="lmms-lab/DocVQA", config=config, split="validation", count=count),
+            source=DataSource(hf="lmms-lab/DocVQA", config=config, split="validation"),
         ),
         fields=("question", "image", "answers"),
         cluster="image",

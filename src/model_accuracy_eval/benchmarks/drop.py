@@ -11,7 +11,16 @@ Judged: officially: exact_match and f1 over the answers in their best order, by 
 usually published.
 """
 
-from model_accuracy_eval.records import DataFile, HubSplit, MetricUse, Pipeline, Prompt, PublishedScore, Step, TaskSpec
+from model_accuracy_eval.records import (
+    DataFile,
+    DataSource,
+    MetricUse,
+    Pipeline,
+    Prompt,
+    PublishedScore,
+    Step,
+    TaskSpec,
+)
 
 _ONE = (
     "{% macro one(number, date, spans) %}{{ number if number else (spans | join('\n')) if spans else "
@@ -36,10 +45,7 @@ TASK = TaskSpec(
             source="https://github.com/openai/simple-evals (after three solved passages)",
         ),
     ),
-    data=DataFile(
-        name="drop/validation",
-        split=HubSplit(hf="EleutherAI/drop", split="validation", count=9536),
-    ),
+    data=DataFile(name="drop/validation", source=DataSource(hf="EleutherAI/drop", split="validation")),
     fields=("passage", "question", "answer", "validated_answers"),
     prompt=Prompt(
         question="{{ passage }}\n\n{{ question | trim }}\n\nThink it through if you need to. Then write Answer: and "

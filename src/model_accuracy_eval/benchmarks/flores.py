@@ -12,7 +12,7 @@ Needs the extra `text`.
 
 from model_accuracy_eval.benchmarks import prompt_parts
 from model_accuracy_eval.errors import BadData
-from model_accuracy_eval.records import DataFile, DataRow, HubSplit, MetricUse, Pipeline, Prompt, Step, TaskSpec
+from model_accuracy_eval.records import DataFile, DataRow, DataSource, MetricUse, Pipeline, Prompt, Step, TaskSpec
 
 _LANGUAGES = {
     "ar": ("arb_Arab", "Arabic", "13a"),
@@ -34,9 +34,9 @@ def _file(code: str, role: str, *more: DataFile) -> DataFile:
     config = _LANGUAGES[code][0]
     return DataFile(
         name=f"flores/devtest/{config}",
-        adds={"role": role},
-        split=HubSplit(hf="facebook/flores", config=config, split="devtest", count=1012),
+        source=DataSource(hf="facebook/flores", config=config, split="devtest"),
         more=more,
+        adds={"role": role},
     )
 
 

@@ -6,7 +6,7 @@ number is compared: nobody publishes what they are.
 
 import csv
 import io
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 from msgspec import structs
 
@@ -15,72 +15,42 @@ from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import DataFile, DataRow
 
 
-def _joined(files: list[DataFile], total: int) -> DataFile:
-    first, *more = files
-    return structs.replace(first, more=tuple(more), total=total)
+def _joined(names: Iterable[str], column: str, path: str) -> DataFile:
+    """One file for each value of a column."""
+    first, *more = (DataFile(name=path.format(name), adds={column: name}) for name in names)
+    return structs.replace(first, more=tuple(more))
 
-
-def _mmlu(split: str, total: int) -> DataFile:
-    return _joined(
-        [
-            DataFile(
-                name=f"mmlu/{split}/{subject}_{split}.csv",
-                as_text="text",
-                layout="headless_options",
-                adds={"subject": subject},
-            )
-            for subject in sorted(mmlu.AREAS)
-        ],
-        total,
-    )
-
-
-_ARC = {
-    f"arc/ARC-{part}-{split}.jsonl": DataFile(
-        name=f"ARC/ARC-{part[0].lower()}/ARC-{part}-{name}.jsonl", layout="stem_questions", total=total
-    )
-    for part, split, name, total in (
-        ("Easy", "test", "Test", 2376),
-        ("Easy", "validation", "Dev", 570),
-        ("Challenge", "test", "Test", 1172),
-        ("Challenge", "validation", "Dev", 299),
-    )
-}
 
 IN_FOLDERS: dict[str, DataFile] = {
-    "mmlu/test.jsonl": _mmlu("test", 14042),
-    "mmlu/dev.jsonl": _mmlu("dev", 285),
-    **_ARC,
-    "commonsenseqa/validation": DataFile(
-        name="commonsenseqa/dev_rand_split.jsonl", layout="stem_questions", total=1221
-    ),
-    "openbookqa/test": DataFile(name="openbookqa/Main/test.jsonl", layout="stem_questions", total=500),
-    "bbh/bbh.jsonl": _joined(
-        [DataFile(name=f"BBH/data/{task}.json", adds={"task": task}) for task in bbh.TASK_NAMES], 6511
-    ),
+    **{
+        f"mmlu/{split}.jsonl": _joined(sorted(mmlu.AREAS), "subject", f"mmlu/{split}/{{}}_{split}.csv")
+        for split in ("test", "dev")
+    },
+    **{
+        f"arc/ARC-{part}-{split}.jsonl": DataFile(name=f"ARC/ARC-{part[0].lower()}/ARC-{part}-{name}.jsonl")
+        for part in ("Easy", "Challenge")
+        for split, name in (("test", "Test"), ("validation", "Dev"))
+    },
+    "commonsenseqa/validation": DataFile(name="commonsenseqa/dev_rand_split.jsonl"),
+    "openbookqa/test": DataFile(name="openbookqa/Main/test.jsonl"),
+    "bbh/bbh.jsonl": _joined(bbh.TASK_NAMES, "task", "BBH/data/{}.json"),
     "gaokao_bench/objective.jsonl": _joined(
-        [
-            DataFile(name=f"GAOKAO-BENCH/data/Multiple-choice_Questions/{name}.json", adds={"keyword": name})
-            for name in gaokao.PAPERS
-        ],
-        1781,
+        gaokao.PAPERS, "keyword", "GAOKAO-BENCH/data/Multiple-choice_Questions/{}.json"
     ),
     **{
-        task.data.name: DataFile(
-            name=f"AGIEval/data/v1/{task.data.name.removeprefix('agieval/')}",
-            total=task.data.split.count if task.data.split else None,
-        )
+        task.data.name: DataFile(name=f"AGIEval/data/v1/{task.data.name.removeprefix('agieval/')}")
         for task in agieval.TASKS
     },
-    "humaneval/HumanEval.jsonl": DataFile(name="humaneval/human-eval-v2-20210705.jsonl", total=164),
-    "nq/nq-open-validation.jsonl": DataFile(name="nq-open/nq-open-validation.jsonl", total=3610),
+    "humaneval/HumanEval.jsonl": DataFile(name="humaneval/human-eval-v2-20210705.jsonl"),
+    "nq/nq-open-validation.jsonl": DataFile(name="nq-open/nq-open-validation.jsonl"),
 }
 """The name of a data file → the file, or the first of the files, that have its rows in those folders."""
 
 
 def placed(file: DataFile) -> DataFile:
     """The file, which says where it is in those folders."""
-    return structs.replace(file, in_folders=IN_FOLDERS.get(file.name))
+    there = IN_FOLDERS.get(file.name)
+    return structs.replace(file, instead=(there, *file.instead)) if there else file
 
 
 # Rows as other tools' folders have them → rows as the hubs have them.
@@ -88,8 +58,7 @@ def placed(file: DataFile) -> DataFile:
 
 def headless_options(rows: list[DataRow], place: str) -> list[DataRow]:
     """MMLU's own CSV files: the question, four options and the letter of the right one, without a header."""
-    (whole,) = rows
-    lines = [cells for cells in csv.reader(io.StringIO(whole["text"], newline="")) if cells]
+    lines = [cells for cells in csv.reader(io.StringIO(rows[0]["value"], newline="")) if cells]
     for number, cells in enumerate(lines, start=1):
         if len(cells) != 6 or cells[5].strip() not in set("ABCD"):
             raise BadData(
@@ -119,7 +88,27 @@ def stem_questions(rows: list[DataRow], place: str) -> list[DataRow]:
     ]
 
 
-LAYOUTS: dict[str, Callable[[list[DataRow], str], list[DataRow]]] = {
-    "headless_options": headless_options,
-    "stem_questions": stem_questions,
+def one_text(rows: list[DataRow], place: str) -> list[DataRow]:
+    """Files that are one text: {"value": "…"}."""
+    return rows
+
+
+RowsForm = Callable[[list[DataRow], str], list[DataRow]]
+
+OF_TEXTS: Collection[RowsForm] = (headless_options, one_text)
+"""They get the whole text as the only row."""
+
+_LAYOUTS: dict[str, RowsForm] = {
+    "mmlu/test/": headless_options,
+    "mmlu/dev/": headless_options,
+    "ARC/ARC-": stem_questions,
+    "commonsenseqa/dev_rand_split.jsonl": stem_questions,
+    "openbookqa/Main/": stem_questions,
+    "bbh/cot-prompts/": one_text,
 }
+"""How the names of files begin whose rows have another form."""
+
+
+def layout(name: str) -> RowsForm | None:
+    """How the rows of a file that stands in for another become those of the other."""
+    return next((form for start, form in _LAYOUTS.items() if name.startswith(start)), None)

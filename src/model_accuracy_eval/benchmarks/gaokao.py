@@ -11,7 +11,7 @@ points possible. Replies are read as the published script reads them; `strict-ma
 """
 
 from model_accuracy_eval.benchmarks.prompt_parts import other_reading
-from model_accuracy_eval.records import DataFile, Grouping, MetricUse, Pipeline, Prompt, Step, TaskSpec
+from model_accuracy_eval.records import DataFile, DataSource, Grouping, MetricUse, Pipeline, Prompt, Step, TaskSpec
 
 _AT = "github:OpenLMLab/GAOKAO-Bench@6dbb24f8d8439041e5431c4c184a582182a6ce9c/Data/Objective_Questions"
 PAPERS = {
@@ -36,10 +36,9 @@ PAPERS = {
 def _paper(name: str, *more: DataFile) -> DataFile:
     return DataFile(
         name=f"gaokao_bench/{name}.json",
-        hub=f"{_AT}/{name}.json",
-        sha256=PAPERS[name],
-        adds={"keyword": name},
+        source=DataSource(url=f"{_AT}/{name}.json", hash=PAPERS[name]),
         more=more,
+        adds={"keyword": name},
     )
 
 
@@ -74,11 +73,7 @@ TASK = TaskSpec(
     about="Chinese college entrance exams: one letter, several, or one for each of several questions.",
     home="https://github.com/OpenLMLab/GAOKAO-Bench",
     licence="Apache-2.0",
-    data=DataFile(
-        name="gaokao_bench/objective.jsonl",
-        sha256="e3b5eda0f5189c37c12ca07c9463c7a4c7baf09cd1f9318c1d6b5b2c316cdd51",
-        instead=_paper(_FIRST, *map(_paper, _OTHERS)),
-    ),
+    data=DataFile(name="gaokao_bench/objective.jsonl", instead=(_paper(_FIRST, *map(_paper, _OTHERS)),)),
     fields=("keyword", "question", "answer", "score"),
     prompt=Prompt(question=f"{{{{ question | trim }}}}\n\n{_ENDING}"),
     reference="{{ answer | join(',') }}",

@@ -16,7 +16,7 @@ import hashlib
 import random
 
 from model_accuracy_eval.benchmarks.option_questions import OptionQuestions
-from model_accuracy_eval.records import DataFile, DataRow, Grouping, HubSplit, PublishedScore, Step, TaskSpec
+from model_accuracy_eval.records import DataFile, DataRow, DataSource, Grouping, PublishedScore, Step, TaskSpec
 
 _FIELDS = ("Question", "Correct Answer", "Incorrect Answer 1", "Incorrect Answer 2", "Incorrect Answer 3")
 _PUBLISHED = tuple(
@@ -38,7 +38,7 @@ def _tasks(subset: str, count: int, ms: str) -> tuple[TaskSpec, ...]:
             "licence": "CC-BY-4.0",
             "data": DataFile(
                 name=f"gpqa/gpqa_{subset}.csv",
-                split=HubSplit(hf="Idavidrein/gpqa", ms=ms, config=f"gpqa_{subset}", split="train", count=count),
+                source=DataSource(hf="Idavidrein/gpqa", ms=ms, config=f"gpqa_{subset}", split="train"),
             ),
             "views": (Step(name="shuffled_options"),),
             "fields": (*_FIELDS, "High-level domain"),

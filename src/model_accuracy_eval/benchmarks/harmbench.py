@@ -16,6 +16,7 @@ import msgspec
 
 from model_accuracy_eval.records import (
     DataFile,
+    DataSource,
     Grouping,
     GroupMean,
     MetricUse,
@@ -47,9 +48,10 @@ STANDARD = TaskSpec(
     aliases=("harmbench_standard", "harmbench_direct_request"),
     data=DataFile(
         name="harmbench/behaviors_text_all.csv",
-        hub="github:centerforaisafety/HarmBench@8e1604d1171fe8a48d8febecd22f600e462bdcdd/data/behavior_datasets/"
-        "harmbench_behaviors_text_all.csv",
-        sha256="8d81accedd38eaaf8b760618622bb888417d1fd0c86eba65c427a16f1cbb4afc",
+        source=DataSource(
+            url="github:centerforaisafety/HarmBench@8e1604d1171fe8a48d8febecd22f600e462bdcdd/data/behavior_datasets/harmbench_behaviors_text_all.csv",
+            hash="8d81accedd38eaaf8b760618622bb888417d1fd0c86eba65c427a16f1cbb4afc",
+        ),
     ),
     views=(Step(name="only", args={"field": "FunctionalCategory", "values": ["standard"]}),),
     fields=("Behavior", "FunctionalCategory", "SemanticCategory"),

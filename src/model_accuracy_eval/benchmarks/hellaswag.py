@@ -10,7 +10,7 @@ Judged: the ending. `acc_norm` divides an ending's likelihood by its length, and
 
 from model_accuracy_eval.benchmarks import prompt_parts
 from model_accuracy_eval.benchmarks.option_questions import OptionQuestions, Wording
-from model_accuracy_eval.records import DataFile, HubSplit
+from model_accuracy_eval.records import DataFile, DataSource
 
 
 def _clean(text: str) -> str:
@@ -35,7 +35,7 @@ _QUESTIONS = OptionQuestions(
         "licence": "MIT",
         "data": DataFile(
             name="hellaswag/validation",
-            split=HubSplit(hf="Rowan/hellaswag", ms="evalscope/hellaswag", split="validation", count=10042),
+            source=DataSource(hf="Rowan/hellaswag", ms="evalscope/hellaswag", split="validation"),
         ),
         "fields": ("activity_label", "ctx_a", "endings", "label"),
         "key": ("ind",),

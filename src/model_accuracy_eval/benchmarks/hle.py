@@ -8,7 +8,7 @@ Judged: by a judge model, with a prompt of our own: whether the final answer is 
 of stated confidence, which the authors print beside it, is not measured. Every category has a row of its own.
 """
 
-from model_accuracy_eval.records import DataFile, Grouping, HubSplit, MetricUse, Pipeline, Prompt, Step, TaskSpec
+from model_accuracy_eval.records import DataFile, DataSource, Grouping, MetricUse, Pipeline, Prompt, Step, TaskSpec
 
 _JUDGING = """Compare the final answer of a reply with the right answer to an exam question. Do not solve \
 the question, and do not argue for another answer: only whether the two answers mean the same counts. Numbers \
@@ -27,7 +27,7 @@ TEXT = TaskSpec(
     about="Very hard questions of experts from many fields, those without pictures, graded by a judge model.",
     home="https://lastexam.ai",
     licence="MIT",
-    data=DataFile(name="hle/test.jsonl", split=HubSplit(hf="cais/hle", ms="cais/hle", split="test", count=2500)),
+    data=DataFile(name="hle/test.jsonl", source=DataSource(hf="cais/hle", ms="cais/hle", split="test")),
     views=(Step(name="only", args={"field": "image", "values": ["", None]}),),
     fields=("question", "answer", "category"),
     prompt=Prompt(

@@ -9,7 +9,7 @@ Judged: as mathematics; answers are formulas more often than numbers.
 import msgspec
 
 from model_accuracy_eval.benchmarks import prompt_parts
-from model_accuracy_eval.records import DataFile, HubSplit, Prompt, TaskSpec
+from model_accuracy_eval.records import DataFile, DataSource, Prompt, TaskSpec
 
 HMMT25 = TaskSpec(
     name="hmmt25",
@@ -20,7 +20,7 @@ HMMT25 = TaskSpec(
     prompt_of="EvalScope",
     data=DataFile(
         name="hmmt25/train.jsonl",
-        split=HubSplit(hf="MathArena/hmmt_feb_2025", ms="evalscope/hmmt_feb_2025", split="train", count=30),
+        source=DataSource(hf="MathArena/hmmt_feb_2025", ms="evalscope/hmmt_feb_2025", split="train"),
     ),
     fields=("problem", "answer"),
     prompt=Prompt(question=f"Problem:\n{{{{ problem }}}}\n\n{prompt_parts.BOXED_ENDING}"),
@@ -37,7 +37,7 @@ HMMT26 = msgspec.structs.replace(
     aliases=("hmmt_feb_2026", "hmmt2026"),
     data=DataFile(
         name="hmmt26/train.jsonl",
-        split=HubSplit(hf="MathArena/hmmt_feb_2026", ms="evalscope/hmmt_feb_2026", split="train", count=33),
+        source=DataSource(hf="MathArena/hmmt_feb_2026", ms="evalscope/hmmt_feb_2026", split="train"),
     ),
 )
 

@@ -14,7 +14,16 @@ takes of each problem's samples the first that passes the docstring's examples, 
 from msgspec import structs
 
 from model_accuracy_eval.benchmarks.prompt_parts import code_prompt
-from model_accuracy_eval.records import DataFile, HubSplit, MetricUse, Pipeline, Prompt, PublishedScore, Step, TaskSpec
+from model_accuracy_eval.records import (
+    DataFile,
+    DataSource,
+    MetricUse,
+    Pipeline,
+    Prompt,
+    PublishedScore,
+    Step,
+    TaskSpec,
+)
 
 _FILTERS = (
     Step(name="strip_thoughts"),
@@ -30,10 +39,14 @@ TASK = TaskSpec(
     licence="MIT",
     data=DataFile(
         name="humaneval/HumanEval.jsonl",
-        hub="github:openai/human-eval@6d43fb980f9fee3c892a914eda09951f772ad10d/data/HumanEval.jsonl.gz",
-        sha256="1d49078ba3e2b196b9344535bef34a43021f038fad9561d6ee7c53450609a6a2",
-        instead=DataFile(
-            name="humaneval/hub_test", split=HubSplit(hf="openai/openai_humaneval", ms="opencompass/humaneval")
+        source=DataSource(
+            url="github:openai/human-eval@6d43fb980f9fee3c892a914eda09951f772ad10d/data/HumanEval.jsonl.gz",
+            hash="b796127e635a67f93fb35c04f4cb03cf06f38c8072ee7cee8833d7bee06979ef",
+        ),
+        instead=(
+            DataFile(
+                name="humaneval/hub_test", source=DataSource(hf="openai/openai_humaneval", ms="opencompass/humaneval")
+            ),
         ),
     ),
     fields=(*_FIELDS, "test"),
@@ -83,8 +96,10 @@ PLUS = structs.replace(
     licence="Apache-2.0",
     data=DataFile(
         name="humaneval_plus/HumanEvalPlus.jsonl",
-        hub="github:evalplus/humanevalplus_release@200defce9e3429d28ca215b6dd061c0f7f31c18b/HumanEvalPlus.jsonl.gz",
-        sha256="42526ec0e7d5f3ee0b06d6ced98f8c8bae3d76519151bfb3d36f79010645bd7f",
+        source=DataSource(
+            url="github:evalplus/humanevalplus_release@200defce9e3429d28ca215b6dd061c0f7f31c18b/HumanEvalPlus.jsonl.gz",
+            hash="272720b90ac375502c8ed23cd791c2a93dfb22a911641a494da74a426c09f101",
+        ),
     ),
     fields=(*_FIELDS, "base_input", "plus_input", "atol"),
     extras=("prompt", "entry_point", "canonical_solution", "base_input", "plus_input", "atol"),

@@ -8,7 +8,7 @@ Asked: for the whole function. Judged: compiled and run; the exit code decides, 
 solution does not pass in the sandbox is not judged. The sandbox needs an image with compilers: docker/humaneval_x.
 """
 
-from model_accuracy_eval.records import DataFile, MetricUse, Pipeline, Prompt, Step, TaskSpec
+from model_accuracy_eval.records import DataFile, DataSource, MetricUse, Pipeline, Prompt, Step, TaskSpec
 
 _QUESTION = "Complete this {} function; give it whole, with what it needs, but without tests and without main.\n\n{}"
 _AT = "github:THUDM/CodeGeeX@2838420b7b4492cf3d16bce5320e26e65960c9e2/codegeex/benchmark/humaneval-x"
@@ -36,8 +36,7 @@ def _task(language: str, sha256: str, *, question: str = _PROMPT, more: tuple[st
         aliases=(f"humaneval_x_{shown}",),
         data=DataFile(
             name=f"humaneval_x/humaneval_{short}.jsonl",
-            hub=f"{_AT}/{short}/data/humaneval_{short}.jsonl.gz",
-            sha256=sha256,
+            source=DataSource(url=f"{_AT}/{short}/data/humaneval_{short}.jsonl.gz", hash=sha256),
         ),
         fields=(*_COLUMNS, *more),
         prompt=Prompt(question=_QUESTION.format(shown, question)),
@@ -55,14 +54,14 @@ def _task(language: str, sha256: str, *, question: str = _PROMPT, more: tuple[st
 
 
 TASKS = (
-    _task("cpp", "af420b4b58c1b5e7f4cac9c1257daad7b20b5c77e88d59ccc120e63825f03325"),
-    _task("go", "87aba5e8ab3be26aec48a355b77c73790900ebae3731c44ea9e3fdd5ea51f1fe", more=("test_setup",)),
-    _task("java", "2157a77a6ff808020adc20142228b4ff698048c0696b33110786400c47c5d79c"),
-    _task("javascript", "da529500a73fcbc86bc8f6c7855c0f2c0fc7af1c4dc530e26a54bbfd17f97cef"),
-    _task("python", "f0e21637407b08a725dbc5bfcc20f909049f73564dd0d55dcc11619fa0838849"),
+    _task("cpp", "dcf2e280a1e91bbc3c5f90edb41397e8a9ac1ccc9f5d2b70082f0b0fbfb6dbb0"),
+    _task("go", "09126ef64ac68f87296c5f3781186aedc5dec799b114d9df99d6de4a715a7830", more=("test_setup",)),
+    _task("java", "276f36db2eb7aeb864f36a19a2f4e1bb2460fb6e22ff100f0b5bedabe3799967"),
+    _task("javascript", "fe5d467f2c1a027b3f6f18d3729aca01f6458c1de2e2d1292a019c5aa9bed424"),
+    _task("python", "5752fb122efddb0e9b47c77907ae6ce9a15aac4dea14e44c46032c831e6b987a"),
     _task(
         "rust",
-        "36938439d536c34418b582db82f7bfa5d0331990424fc69b1915c5067634b4e7",
+        "ae5cabbbfc8fe25244a608b04f09ac3b324c645ac969dfc033756c12f0f9924c",
         question="{{ prompt | trim }}\n\n{{ declaration | trim }}",
     ),
 )

@@ -10,7 +10,17 @@ Needs the extra `ifeval`.
 """
 
 from model_accuracy_eval.errors import BadData, UsageError
-from model_accuracy_eval.records import DataFile, DataRow, JSONObject, MetricUse, Pipeline, Prompt, Step, TaskSpec
+from model_accuracy_eval.records import (
+    DataFile,
+    DataRow,
+    DataSource,
+    JSONObject,
+    MetricUse,
+    Pipeline,
+    Prompt,
+    Step,
+    TaskSpec,
+)
 from model_accuracy_eval.scoring.ifeval.ifeval_instructions import instruction
 
 TASK = TaskSpec(
@@ -20,9 +30,10 @@ TASK = TaskSpec(
     licence="Apache-2.0",
     data=DataFile(
         name="ifeval/input_data.jsonl",
-        hub="github:josejg/instruction_following_eval@0c495b2f95155e8b10acb919ae283bfb4d5be6e2/"
-        "instruction_following_eval/data/input_data.jsonl",
-        sha256="67ffeee0fcb87c317c5b08a2de85557b4a7e96ada6178aa645b4954fe4b53d49",
+        source=DataSource(
+            url="github:josejg/instruction_following_eval@0c495b2f95155e8b10acb919ae283bfb4d5be6e2/instruction_following_eval/data/input_data.jsonl",
+            hash="67ffeee0fcb87c317c5b08a2de85557b4a7e96ada6178aa645b4954fe4b53d49",
+        ),
     ),
     views=(Step(name="instructions"),),
     fields=("prompt", "instruction_id_list", "kwargs"),

@@ -7,12 +7,12 @@ is (lambada_target), as published.
 Judged: the first word of the reply, apart from case and punctuation.
 """
 
-from model_accuracy_eval.records import DataFile, HubSplit, MetricUse, Pipeline, Prompt, Step, TaskSpec
+from model_accuracy_eval.records import DataFile, DataSource, MetricUse, Pipeline, Prompt, Step, TaskSpec
 
 _SPEC = {
     "home": "https://zenodo.org/record/2630551",
     "licence": "CC-BY-4.0",
-    "data": DataFile(name="lambada/test", split=HubSplit(hf="EleutherAI/lambada_openai", config="default", count=5153)),
+    "data": DataFile(name="lambada/test", source=DataSource(hf="EleutherAI/lambada_openai", config="default")),
     "fields": ("text",),
 }
 _BEGINNING = "{{ text.split(' ')[:-1] | join(' ') }}"

@@ -12,7 +12,7 @@ takes of each problem's samples the first that passes the public cases, which th
 
 from msgspec import structs
 
-from model_accuracy_eval.records import DataFile, Grouping, HubSplit, MetricUse, Pipeline, Prompt, Step, TaskSpec
+from model_accuracy_eval.records import DataFile, DataSource, Grouping, MetricUse, Pipeline, Prompt, Step, TaskSpec
 
 _SYSTEM = (
     "You are an expert Python programmer. You will be given a question (problem specification) and will generate a "
@@ -45,13 +45,13 @@ def _data(release: int) -> DataFile:
     first, *more = (DataFile(name=f"livecodebench/{name}.jsonl") for name in _FILES[:release])
     at_hubs = DataFile(
         name=f"livecodebench/hub/release_v{release}",
-        split=HubSplit(
+        source=DataSource(
             hf="livecodebench/code_generation_lite",
             ms="evalscope/livecodebench_code_generation_lite_parquet",
             config=f"release_v{release}",
         ),
     )
-    return structs.replace(first, more=tuple(more), instead=at_hubs)
+    return structs.replace(first, more=tuple(more), instead=(at_hubs,))
 
 
 TASK = TaskSpec(

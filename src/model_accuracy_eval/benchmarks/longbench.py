@@ -11,7 +11,16 @@ the best of the right answers, as the authors' script computes it. The group's f
 """
 
 from model_accuracy_eval.benchmarks import prompt_parts
-from model_accuracy_eval.records import DataFile, HubSplit, MetricUse, Pipeline, Prompt, PublishedScore, Step, TaskSpec
+from model_accuracy_eval.records import (
+    DataFile,
+    DataSource,
+    MetricUse,
+    Pipeline,
+    Prompt,
+    PublishedScore,
+    Step,
+    TaskSpec,
+)
 
 _QUESTION = "{{ question | default(input) }}"
 _SHORT = "Answer with the fewest words that say it, and write nothing else."
@@ -113,8 +122,7 @@ def _task(name: str) -> TaskSpec:
             for model, value in zip(_MODELS, _SCORES.get(name, ()), strict=False)
         ),
         data=DataFile(
-            name=f"longbench/{name}.jsonl",
-            split=HubSplit(hf="Xnhyacinth/LongBench", config=name, split="test", count=_SIZES.get(name, 200)),
+            name=f"longbench/{name}.jsonl", source=DataSource(hf="Xnhyacinth/LongBench", config=name, split="test")
         ),
         fields=("context", "answers"),
         cluster="context",

@@ -11,7 +11,7 @@ rejected by the service and counted so; the authors cut out their middles.
 from collections.abc import Sequence
 
 from model_accuracy_eval.benchmarks import prompt_parts
-from model_accuracy_eval.records import DataFile, DataRow, Grouping, HubSplit, Prompt, PublishedScore, Step, TaskSpec
+from model_accuracy_eval.records import DataFile, DataRow, DataSource, Grouping, Prompt, PublishedScore, Step, TaskSpec
 
 _DIFFICULTIES, _LENGTHS = ("easy", "hard"), ("short", "medium", "long")
 _OPTIONS = prompt_parts.lettered("[choice_A, choice_B, choice_C, choice_D]")
@@ -32,7 +32,7 @@ TASK = TaskSpec(
     ),
     data=DataFile(
         name="longbench_v2/train.jsonl",
-        split=HubSplit(hf="THUDM/LongBench-v2", ms="ZhipuAI/LongBench-v2", split="train", count=503),
+        source=DataSource(hf="THUDM/LongBench-v2", ms="ZhipuAI/LongBench-v2", split="train"),
     ),
     views=(Step(name="combined", args={"field": "kind", "of": ["difficulty", "length"]}),),
     fields=("question", "context", "answer", "difficulty", "length"),

@@ -8,7 +8,7 @@ subject has a row of its own.
 """
 
 from model_accuracy_eval.benchmarks import prompt_parts
-from model_accuracy_eval.records import DataFile, Grouping, HubSplit, Prompt, PublishedScore, TaskSpec
+from model_accuracy_eval.records import DataFile, DataSource, Grouping, Prompt, PublishedScore, TaskSpec
 
 _SIMPLE_EVALS = "https://github.com/openai/simple-evals, zero-shot with its own prompt, judged by a model"
 
@@ -26,7 +26,7 @@ TASK = TaskSpec(
     ),
     data=DataFile(
         name="math500/test.jsonl",
-        split=HubSplit(hf="HuggingFaceH4/MATH-500", ms="AI-ModelScope/MATH-500", split="test", count=500),
+        source=DataSource(hf="HuggingFaceH4/MATH-500", ms="AI-ModelScope/MATH-500", split="test"),
     ),
     fields=("problem", "answer", "subject"),
     prompt=Prompt(question=f"{{{{ problem }}}}\n{prompt_parts.BOXED_ENDING}"),

@@ -11,7 +11,7 @@ by rules, and 3.7 is not 3, so figures may be lower than theirs.
 
 from model_accuracy_eval.benchmarks import prompt_parts
 from model_accuracy_eval.errors import BadData
-from model_accuracy_eval.records import DataFile, DataRow, Grouping, HubSplit, Prompt, Step, TaskSpec
+from model_accuracy_eval.records import DataFile, DataRow, DataSource, Grouping, Prompt, Step, TaskSpec
 from model_accuracy_eval.scoring.answers.stated_numbers import as_number
 
 
@@ -39,7 +39,7 @@ TASK = TaskSpec(
     prompt_of="official",
     data=DataFile(
         name="mathvista/testmini.parquet",
-        split=HubSplit(hf="AI4Math/MathVista", ms="evalscope/MathVista", split="testmini", count=1000),
+        source=DataSource(hf="AI4Math/MathVista", ms="evalscope/MathVista", split="testmini"),
     ),
     views=(Step(name="picture_mathematics"),),
     fields=("pid", "query", "decoded_image", "answer", "question_type"),

@@ -11,7 +11,7 @@ Judged: by running the asserts; for mbpp_plus the reference solution tells what 
 from msgspec import structs
 
 from model_accuracy_eval.benchmarks.prompt_parts import code_prompt
-from model_accuracy_eval.records import DataFile, MetricUse, Pipeline, Slice, Step, TaskSpec
+from model_accuracy_eval.records import DataFile, DataSource, MetricUse, Pipeline, Slice, Step, TaskSpec
 
 _EXAMPLES = "Examples:\n{{ test_list | join('\n') }}"
 
@@ -22,8 +22,10 @@ TASK = TaskSpec(
     licence="CC-BY-4.0",
     data=DataFile(
         name="mbpp/mbpp.jsonl",
-        hub="github:deepseek-ai/DeepSeek-Coder@2f9fd85927c669dae3c0fbb2d607274023af243e/Evaluation/MBPP/data/mbpp.jsonl",
-        sha256="ccf64ceae9c5403bf50a044cb6d505bfd2a2963ee58338ba268fd65beab92a9f",
+        source=DataSource(
+            url="github:deepseek-ai/DeepSeek-Coder@2f9fd85927c669dae3c0fbb2d607274023af243e/Evaluation/MBPP/data/mbpp.jsonl",
+            hash="ccf64ceae9c5403bf50a044cb6d505bfd2a2963ee58338ba268fd65beab92a9f",
+        ),
     ),
     slice=Slice(start=10, stop=510),
     fields=("task_id", "text", "code", "test_list"),
@@ -49,8 +51,10 @@ SANITIZED = structs.replace(
     about="The tasks of MBPP that its authors checked by hand.",
     data=DataFile(
         name="mbpp/sanitized-mbpp.json",
-        hub="github:mrigankpawagi/PropertyEval@b2be813dcff867cc350c61b8d3ea57ec088ce1ac/sanitized-mbpp.json",
-        sha256="8ac32b2799150228e2d745aed09c870b7e4444246d4727d1004576207ef40769",
+        source=DataSource(
+            url="github:mrigankpawagi/PropertyEval@b2be813dcff867cc350c61b8d3ea57ec088ce1ac/sanitized-mbpp.json",
+            hash="8ac32b2799150228e2d745aed09c870b7e4444246d4727d1004576207ef40769",
+        ),
     ),
     slice=Slice(),
     fields=("task_id", "prompt", "code", "test_list"),
@@ -69,8 +73,10 @@ PLUS = structs.replace(
     licence="Apache-2.0",
     data=DataFile(
         name="mbpp_plus/MbppPlus.jsonl",
-        hub="github:evalplus/mbppplus_release@dadf43da556a00f7bacd71cb154f2932757d9144/MbppPlus.jsonl.gz",
-        sha256="b54e762755248ca411b523c917fa9f93c07b5ff2966bf60b3917b853926a3dad",
+        source=DataSource(
+            url="github:evalplus/mbppplus_release@dadf43da556a00f7bacd71cb154f2932757d9144/MbppPlus.jsonl.gz",
+            hash="af43697e8791c4c149bdfd6b489d8b5412507551ac20e28a439f650b8225db63",
+        ),
     ),
     slice=Slice(),
     fields=("task_id", "prompt", "entry_point", "canonical_solution", "base_input", "plus_input", "atol", "assertion"),

@@ -8,7 +8,7 @@ Judged: as gsm8k. Every language has a row of its own.
 """
 
 from model_accuracy_eval.benchmarks import prompt_parts
-from model_accuracy_eval.records import DataFile, Grouping, HubSplit, Prompt, PublishedScore, TaskSpec
+from model_accuracy_eval.records import DataFile, DataSource, Grouping, Prompt, PublishedScore, TaskSpec
 
 _ENDINGS = {
     "en": prompt_parts.NUMBER_ENDING,
@@ -28,9 +28,9 @@ _ENDINGS = {
 def _at_hubs(language: str, *more: DataFile) -> DataFile:
     return DataFile(
         name=f"mgsm/hub/{language}",
-        adds={"lang": language},
-        split=HubSplit(hf="juletxara/mgsm", ms="evalscope/mgsm", config=language, count=250),
+        source=DataSource(hf="juletxara/mgsm", ms="evalscope/mgsm", config=language),
         more=more,
+        adds={"lang": language},
     )
 
 
@@ -41,11 +41,7 @@ TASK = TaskSpec(
     about="Grade-school word problems in eleven languages.",
     home="https://github.com/google-research/url-nlp/tree/main/mgsm",
     licence="CC-BY-4.0",
-    data=DataFile(
-        name="mgsm/mgsm.jsonl",
-        sha256="8b78cd04733195e02612472cc577dcc15ca0be735045b73b03ea05d647660ff7",
-        instead=_at_hubs(_FIRST, *map(_at_hubs, _OTHERS)),
-    ),
+    data=DataFile(name="mgsm/mgsm.jsonl", instead=(_at_hubs(_FIRST, *map(_at_hubs, _OTHERS)),)),
     fields=("lang", "question"),
     cluster="{{ index | default('') }}",
     prompt=Prompt(question=f"{{{{ question | trim }}}}\n\n{{{{ {_ENDINGS!r}[lang] }}}}"),

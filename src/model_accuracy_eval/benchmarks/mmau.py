@@ -12,7 +12,7 @@ import json
 
 from model_accuracy_eval.benchmarks import prompt_parts
 from model_accuracy_eval.errors import BadData
-from model_accuracy_eval.records import DataFile, DataRow, Grouping, HubSplit, Prompt, Step, TaskSpec
+from model_accuracy_eval.records import DataFile, DataRow, DataSource, Grouping, Prompt, Step, TaskSpec
 
 
 def heard_questions(rows: list[DataRow]) -> list[DataRow]:
@@ -42,7 +42,7 @@ TASK = TaskSpec(
     about="Sounds, music and speech that are to be heard, by letters.",
     home="https://github.com/Sakshi113/MMAU",
     licence="unclear",
-    data=DataFile(name="mmau/test_mini.parquet", split=HubSplit(hf="lmms-lab/mmau", split="test_mini", count=1000)),
+    data=DataFile(name="mmau/test_mini.parquet", source=DataSource(hf="lmms-lab/mmau", split="test_mini")),
     views=(Step(name="heard_questions"),),
     fields=("id", "audio", "question", "choices", "answer", "task"),
     cluster="audio",

@@ -19,8 +19,8 @@ from model_accuracy_eval.benchmarks import prompt_parts
 from model_accuracy_eval.records import (
     DataFile,
     DataRow,
+    DataSource,
     Grouping,
-    HubSplit,
     MetricUse,
     Pipeline,
     Prompt,
@@ -55,8 +55,8 @@ def _with_choices(row: DataRow) -> DataRow:
 
 
 def _split(language: str) -> DataFile:
-    split = HubSplit(hf="lmms-lab/MMBench", config=language, split="dev", count=4329)
-    return DataFile(name=f"mmbench/{language}_dev.parquet", split=split)
+    split = DataSource(hf="lmms-lab/MMBench", config=language, split="dev")
+    return DataFile(name=f"mmbench/{language}_dev.parquet", source=split)
 
 
 ENGLISH = TaskSpec(

@@ -15,14 +15,13 @@ from model_accuracy_eval.benchmarks import prompt_parts
 from model_accuracy_eval.benchmarks.option_questions import OptionQuestions, Wording
 from model_accuracy_eval.records import (
     DataFile,
+    DataSource,
     FewShot,
     Grouping,
-    HubSplit,
     MetricUse,
     Pipeline,
     Prompt,
     PublishedScore,
-    RowsPin,
     Step,
     TaskSpec,
 )
@@ -53,35 +52,22 @@ AREAS = {subject: area for area, subjects in _SUBJECTS.items() for subject in su
 """Subject → area, as the paper's list has them: it counts anatomy among the sciences."""
 
 _FIELDS = ("subject", "question", "choices", "answer")
-_TEST_ROWS = RowsPin(
-    count=14042, columns=_FIELDS, sha256="2e37f2b116da8c0f38595e26f1916f8c152bf8dfa8949ec0a50b117508909307"
-)
 _TEST = DataFile(
     name="mmlu/test.jsonl",
-    sha256="fdcfe0b7c447753ab85f1f7686f87d201d4521814501d5252502282ef0237ff2",
-    rows=_TEST_ROWS,
-    instead=DataFile(
-        name="mmlu/test.parquet",
-        hub="hf:cais/mmlu@c30699e8356da336a370243923dbaf21066bb9fe/all/test-00000-of-00001.parquet",
-        sha256="74a41822ce7d3def56e1682f958469c04642a5336a5ce912fa375fdb90fb25d7",
-        rows=_TEST_ROWS,
-        instead=DataFile(
-            name="mmlu/hub_test",
-            split=HubSplit(hf="cais/mmlu", ms="cais/mmlu", config="all", split="test"),
-            rows=_TEST_ROWS,
+    instead=(
+        DataFile(
+            name="mmlu/test.parquet",
+            source=DataSource(
+                url="hf:cais/mmlu@c30699e8356da336a370243923dbaf21066bb9fe/all/test-00000-of-00001.parquet",
+                hash="74a41822ce7d3def56e1682f958469c04642a5336a5ce912fa375fdb90fb25d7",
+            ),
         ),
+        DataFile(name="mmlu/hub_test", source=DataSource(hf="cais/mmlu", ms="cais/mmlu", config="all", split="test")),
     ),
-)
-_DEV_ROWS = RowsPin(
-    count=285, columns=_FIELDS, sha256="e38700d28ac900c51f403888debd883685f05b7c5788974d5675e94e7d80e0a2"
 )
 _DEV = DataFile(
     name="mmlu/dev.jsonl",
-    sha256="071a8344f0bfe8e13a2a056fd45825c8ab8ff40ff793c8396f51cbde9ea911c5",
-    rows=_DEV_ROWS,
-    instead=DataFile(
-        name="mmlu/dev", split=HubSplit(hf="cais/mmlu", ms="cais/mmlu", config="all", split="dev"), rows=_DEV_ROWS
-    ),
+    instead=(DataFile(name="mmlu/dev", source=DataSource(hf="cais/mmlu", ms="cais/mmlu", config="all", split="dev")),),
 )
 
 _QUESTION = "{{ question | trim }}" + prompt_parts.lettered("choices")

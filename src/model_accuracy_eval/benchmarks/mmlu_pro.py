@@ -9,7 +9,7 @@ other tasks with options are read.
 """
 
 from model_accuracy_eval.benchmarks import prompt_parts
-from model_accuracy_eval.records import DataFile, Grouping, HubSplit, Pipeline, Prompt, RowsPin, Step, TaskSpec
+from model_accuracy_eval.records import DataFile, DataSource, Grouping, Pipeline, Prompt, Step, TaskSpec
 
 _FIELDS = ("question", "options", "answer", "category")
 _METRICS = prompt_parts.LETTER_PIPELINE.metrics
@@ -21,16 +21,11 @@ TASK = TaskSpec(
     licence="MIT",
     data=DataFile(
         name="mmlu_pro/test.jsonl",
-        sha256="4cb049c5f4577a93967eda9afa148d8b8f5080e715e262b34f2d60a56d39981c",
-        rows=RowsPin(
-            count=12032,
-            columns=(*_FIELDS, "question_id"),
-            sha256="da913d711d287b0eaae98286601cdedf83cd4b23d76e7cf6a78cfde61bfe20ad",
-        ),
-        # The hub has had small corrections since, so its rows are not compared with these.
-        instead=DataFile(
-            name="mmlu_pro/hub_test",
-            split=HubSplit(hf="TIGER-Lab/MMLU-Pro", ms="TIGER-Lab/MMLU-Pro", split="test", count=12032),
+        instead=(
+            DataFile(
+                name="mmlu_pro/hub_test",
+                source=DataSource(hf="TIGER-Lab/MMLU-Pro", ms="TIGER-Lab/MMLU-Pro", split="test"),
+            ),
         ),
     ),
     fields=_FIELDS,

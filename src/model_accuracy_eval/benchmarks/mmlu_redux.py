@@ -10,17 +10,15 @@ Judged: the option. Every subject and every area has a row of its own, as in mml
 
 from model_accuracy_eval.benchmarks.mmlu import AREAS
 from model_accuracy_eval.benchmarks.option_questions import OptionQuestions
-from model_accuracy_eval.records import DataFile, Grouping, HubSplit, Step
+from model_accuracy_eval.records import DataFile, DataSource, Grouping, Step
 
 
 def _data(subject: str, *more: DataFile) -> DataFile:
     return DataFile(
         name=f"mmlu_redux/{subject}",
-        adds={"subject": subject},
-        split=HubSplit(
-            hf="edinburgh-dawg/mmlu-redux-2.0", ms="AI-ModelScope/mmlu-redux-2.0", config=subject, count=100
-        ),
+        source=DataSource(hf="edinburgh-dawg/mmlu-redux-2.0", ms="AI-ModelScope/mmlu-redux-2.0", config=subject),
         more=more,
+        adds={"subject": subject},
     )
 
 

@@ -15,7 +15,7 @@ import msgspec
 from model_accuracy_eval.benchmarks import prompt_parts
 from model_accuracy_eval.benchmarks.prompt_parts import answers, as_python
 from model_accuracy_eval.errors import BadData
-from model_accuracy_eval.records import DataFile, DataRow, Grouping, HubSplit, Prompt, Step, TaskSpec
+from model_accuracy_eval.records import DataFile, DataRow, DataSource, Grouping, Prompt, Step, TaskSpec
 from model_accuracy_eval.scoring.answers.stated_numbers import as_number
 
 _PICTURES = ", ".join(f"image_{number}" for number in range(1, 8))
@@ -44,10 +44,7 @@ VALIDATION = TaskSpec(
     home="https://github.com/MMMU-Benchmark/MMMU",
     licence="Apache-2.0",
     aliases=("mmmu_val", "mmmu_dev_val"),
-    data=DataFile(
-        name="mmmu/validation.parquet",
-        split=HubSplit(hf="lmms-lab/MMMU", split="validation", count=900),
-    ),
+    data=DataFile(name="mmmu/validation.parquet", source=DataSource(hf="lmms-lab/MMMU", split="validation")),
     views=(Step(name="exam_questions"),),
     fields=("id", "question", "options", "answer"),
     cluster="{{ (image_1 if image_1 is defined else image) or '' }}",
@@ -83,7 +80,7 @@ def _pro(
         aliases=(),
         data=DataFile(
             name=f"mmmu_pro/{file}.parquet",
-            split=HubSplit(hf="MMMU/MMMU_Pro", ms="AI-ModelScope/MMMU_Pro", config=config, split="test", count=1730),
+            source=DataSource(hf="MMMU/MMMU_Pro", ms="AI-ModelScope/MMMU_Pro", config=config, split="test"),
         ),
         fields=fields,
         prompt=prompt,

@@ -8,7 +8,7 @@ Judged: the letter. Every ability has a row of its own.
 """
 
 from model_accuracy_eval.benchmarks import prompt_parts
-from model_accuracy_eval.records import DataFile, Grouping, HubSplit, Prompt, TaskSpec
+from model_accuracy_eval.records import DataFile, DataSource, Grouping, Prompt, TaskSpec
 
 TASK = TaskSpec(
     name="mmstar",
@@ -16,8 +16,7 @@ TASK = TaskSpec(
     home="https://github.com/MMStar-Benchmark/MMStar",
     licence="unclear",
     data=DataFile(
-        name="mmstar/val.parquet",
-        split=HubSplit(hf="Lin-Chen/MMStar", ms="evalscope/MMStar", split="val", count=1500),
+        name="mmstar/val.parquet", source=DataSource(hf="Lin-Chen/MMStar", ms="evalscope/MMStar", split="val")
     ),
     fields=("question", "image", "answer", "category"),
     cluster="image",

@@ -9,7 +9,7 @@ Judged: the letter. Every subject has a row of its own.
 """
 
 from model_accuracy_eval.benchmarks import prompt_parts
-from model_accuracy_eval.records import DataFile, DataRow, Grouping, Prompt, Step, TaskSpec
+from model_accuracy_eval.records import DataFile, DataRow, DataSource, Grouping, Prompt, Step, TaskSpec
 
 
 def video_questions(rows: list[DataRow]) -> list[DataRow]:
@@ -29,8 +29,10 @@ TASK = TaskSpec(
     licence="unclear",
     data=DataFile(
         name="mmvu/validation.json",
-        hub="github:yale-nlp/MMVU@4d54223d912f498707c105ab645a921abce6e39a/data/validation.json",
-        sha256="f7c1ac4f9fa9770960b17ef16a3b6861f777ba04ae818dccd0ea6cda34d2213d",
+        source=DataSource(
+            url="github:yale-nlp/MMVU@4d54223d912f498707c105ab645a921abce6e39a/data/validation.json",
+            hash="f7c1ac4f9fa9770960b17ef16a3b6861f777ba04ae818dccd0ea6cda34d2213d",
+        ),
         pictures=("video",),
     ),
     views=(Step(name="video_questions"),),

@@ -14,6 +14,7 @@ from model_accuracy_eval.benchmarks.bfcl import joined
 from model_accuracy_eval.records import (
     DataFile,
     DataRow,
+    DataSource,
     Grouping,
     JSONObject,
     MetricUse,
@@ -48,13 +49,16 @@ TASK = TaskSpec(
     prompt_of="official",
     data=DataFile(
         name="mt_bench/question.jsonl",
-        hub=f"{_AT}/question.jsonl",
-        sha256="119565adbab82227089cefdb44c8d7e2cf04dc0a0ec233634c82e7d4e2a944f7",
+        source=DataSource(
+            url=f"{_AT}/question.jsonl", hash="119565adbab82227089cefdb44c8d7e2cf04dc0a0ec233634c82e7d4e2a944f7"
+        ),
         more=(
             DataFile(
                 name="mt_bench/reference_answer_gpt-4.jsonl",
-                hub=f"{_AT}/reference_answer/gpt-4.jsonl",
-                sha256="f957a5bc977badb66885ec970e6cd08527845780313f0995764260e5777b9b3f",
+                source=DataSource(
+                    url=f"{_AT}/reference_answer/gpt-4.jsonl",
+                    hash="f957a5bc977badb66885ec970e6cd08527845780313f0995764260e5777b9b3f",
+                ),
             ),
         ),
     ),

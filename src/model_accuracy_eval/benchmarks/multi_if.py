@@ -21,8 +21,8 @@ from model_accuracy_eval.errors import BadData, EvalError
 from model_accuracy_eval.records import (
     DataFile,
     DataRow,
+    DataSource,
     Grouping,
-    HubSplit,
     JSONObject,
     MetricUse,
     Pipeline,
@@ -52,11 +52,8 @@ TASK = TaskSpec(
     prompt_of="official",
     data=DataFile(
         name="multi_if/multiIF_20241018.csv",
-        split=HubSplit(
-            hf="facebook/Multi-IF",
-            ms="facebook/Multi-IF",
-            revision="0ab97ce0b45c7f57772e8ba2ac1616f4b00bd3aa",
-            count=4501,
+        source=DataSource(
+            hf="facebook/Multi-IF", ms="facebook/Multi-IF", revision="0ab97ce0b45c7f57772e8ba2ac1616f4b00bd3aa"
         ),
     ),
     views=(Step(name="instructed_turns"),),

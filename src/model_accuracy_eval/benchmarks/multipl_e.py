@@ -9,7 +9,7 @@ prompt, as its authors do. Judged: prompt, completion and tests are one file, wh
 an image with compilers: docker/humaneval_x.
 """
 
-from model_accuracy_eval.records import DataFile, HubSplit, MetricUse, Pipeline, Prompt, Step, TaskSpec
+from model_accuracy_eval.records import DataFile, DataSource, MetricUse, Pipeline, Prompt, Step, TaskSpec
 
 _QUESTION = (
     "Complete this {} function; give it whole, with what it needs, but without tests and without main.\n\n"
@@ -45,7 +45,7 @@ def _task(source: str, short: str, *, base: bool) -> TaskSpec:
         prompt_of="official" if base else "",
         data=DataFile(
             name=f"multipl_e/{source}-{short}.jsonl",
-            split=HubSplit(hf="nuprl/MultiPL-E", config=f"{source}-{short}", split="test"),
+            source=DataSource(hf="nuprl/MultiPL-E", config=f"{source}-{short}", split="test"),
         ),
         fields=("name", "language", "prompt", "tests", "stop_tokens"),
         prompt=Prompt(question="{{ prompt }}" if base else _QUESTION.format(shown, language)),

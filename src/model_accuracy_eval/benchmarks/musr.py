@@ -8,26 +8,24 @@ Judged: the letter. The group's figure is the plain mean of the three kinds of s
 """
 
 from model_accuracy_eval.benchmarks import prompt_parts
-from model_accuracy_eval.records import DataFile, HubSplit, Prompt, TaskSpec
+from model_accuracy_eval.records import DataFile, DataSource, Prompt, TaskSpec
 
 _KINDS = {
-    "murder_mysteries": ("Who is the murderer: two suspects, and who had means, motive and opportunity.", 250),
-    "object_placements": ("Where somebody will look for a thing that others have moved.", 256),
-    "team_allocation": ("Which of three ways to share out the work is best for the people of the story.", 250),
+    "murder_mysteries": "Who is the murderer: two suspects, and who had means, motive and opportunity.",
+    "object_placements": "Where somebody will look for a thing that others have moved.",
+    "team_allocation": "Which of three ways to share out the work is best for the people of the story.",
 }
 
 
 def _task(kind: str) -> TaskSpec:
-    about, count = _KINDS[kind]
     return TaskSpec(
         name=f"musr_{kind}",
-        about=about,
+        about=_KINDS[kind],
         home="https://github.com/Zayne-sprague/MuSR",
         licence="MIT",
         aliases=(f"leaderboard_musr_{kind}",),
         data=DataFile(
-            name=f"musr/{kind}.jsonl",
-            split=HubSplit(hf="TAUR-Lab/MuSR", ms="AI-ModelScope/MuSR", split=kind, count=count),
+            name=f"musr/{kind}.jsonl", source=DataSource(hf="TAUR-Lab/MuSR", ms="AI-ModelScope/MuSR", split=kind)
         ),
         fields=("narrative", "question", "choices", "answer_index"),
         cluster="narrative",

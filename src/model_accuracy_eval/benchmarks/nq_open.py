@@ -10,7 +10,7 @@ common.
 """
 
 from model_accuracy_eval.benchmarks import prompt_parts
-from model_accuracy_eval.records import DataFile, HubSplit, Prompt, TaskSpec
+from model_accuracy_eval.records import DataFile, DataSource, Prompt, TaskSpec
 
 TASK = TaskSpec(
     name="nq_open",
@@ -19,8 +19,7 @@ TASK = TaskSpec(
     licence="CC-BY-SA-3.0",
     aliases=("natural_questions", "nq"),
     data=DataFile(
-        name="nq/nq-open-validation.jsonl",
-        split=HubSplit(hf="google-research-datasets/nq_open", split="validation", count=3610),
+        name="nq/nq-open-validation.jsonl", source=DataSource(hf="google-research-datasets/nq_open", split="validation")
     ),
     fields=("question", "answer"),
     prompt=Prompt(question="{{ question | trim }}?\n\nReply with the answer alone, in as few words as name it."),

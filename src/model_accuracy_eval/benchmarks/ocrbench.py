@@ -9,7 +9,7 @@ kind of question has a row of its own. The authors count the right ones of 1,000
 """
 
 from model_accuracy_eval.benchmarks import prompt_parts
-from model_accuracy_eval.records import DataFile, Grouping, HubSplit, MetricUse, Pipeline, Prompt, TaskSpec
+from model_accuracy_eval.records import DataFile, DataSource, Grouping, MetricUse, Pipeline, Prompt, TaskSpec
 
 TASK = TaskSpec(
     name="ocrbench",
@@ -18,8 +18,7 @@ TASK = TaskSpec(
     licence="MIT (code)",
     prompt_of="official",
     data=DataFile(
-        name="ocrbench/test.parquet",
-        split=HubSplit(hf="echo840/OCRBench", ms="evalscope/OCRBench", split="test", count=1000),
+        name="ocrbench/test.parquet", source=DataSource(hf="echo840/OCRBench", ms="evalscope/OCRBench", split="test")
     ),
     fields=("dataset", "question", "question_type", "answer", "image"),
     cluster="image",

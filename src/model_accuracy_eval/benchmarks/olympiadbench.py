@@ -9,7 +9,7 @@ Judged: as mathematics; numbers may differ by the row's `error`, where it has on
 """
 
 from model_accuracy_eval.benchmarks import prompt_parts
-from model_accuracy_eval.records import DataFile, Grouping, HubSplit, MetricUse, Pipeline, Prompt, Step, TaskSpec
+from model_accuracy_eval.records import DataFile, DataSource, Grouping, MetricUse, Pipeline, Prompt, Step, TaskSpec
 
 _CHINESE = "请一步一步推理，最后将答案放在\\boxed{}中。"
 
@@ -22,7 +22,9 @@ def _task(name: str, about: str, config: str, ending: str, several: str) -> Task
         licence="Apache-2.0",
         data=DataFile(
             name=f"olympiadbench/{config}.jsonl",
-            split=HubSplit(hf="Hothan/OlympiadBench", ms="AI-ModelScope/OlympiadBench", config=config, split="train"),
+            source=DataSource(
+                hf="Hothan/OlympiadBench", ms="AI-ModelScope/OlympiadBench", config=config, split="train"
+            ),
         ),
         fields=("question", "final_answer"),
         prompt=Prompt(

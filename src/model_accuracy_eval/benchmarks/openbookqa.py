@@ -7,7 +7,7 @@ Judged: the option. `acc_norm` divides its likelihood by its length.
 """
 
 from model_accuracy_eval.benchmarks.option_questions import OptionQuestions
-from model_accuracy_eval.records import DataFile, HubSplit
+from model_accuracy_eval.records import DataFile, DataSource
 
 _QUESTIONS = OptionQuestions(
     name="openbookqa",
@@ -20,7 +20,7 @@ _QUESTIONS = OptionQuestions(
         "licence": "Apache-2.0",
         "data": DataFile(
             name="openbookqa/test",
-            split=HubSplit(hf="allenai/openbookqa", ms="opencompass/openbookqa", config="main", count=500),
+            source=DataSource(hf="allenai/openbookqa", ms="opencompass/openbookqa", config="main"),
         ),
         "fields": ("question_stem", "choices", "answerKey"),
         "key": ("id",),

@@ -9,7 +9,7 @@ Judged: the option. `acc_norm` divides its likelihood by its length.
 
 from model_accuracy_eval.benchmarks import prompt_parts
 from model_accuracy_eval.benchmarks.option_questions import OptionQuestions, Wording
-from model_accuracy_eval.records import DataFile, HubSplit
+from model_accuracy_eval.records import DataFile, DataSource
 
 _QUESTIONS = OptionQuestions(
     name="piqa",
@@ -21,8 +21,7 @@ _QUESTIONS = OptionQuestions(
         "home": "https://yonatanbisk.com/piqa",
         "licence": "AFL-3.0",
         "data": DataFile(
-            name="piqa/validation",
-            split=HubSplit(hf="baber/piqa", ms="opencompass/piqa", split="validation", count=1838),
+            name="piqa/validation", source=DataSource(hf="baber/piqa", ms="opencompass/piqa", split="validation")
         ),
         "fields": ("goal", "sol1", "sol2", "label"),
         "baseline": 0.5,

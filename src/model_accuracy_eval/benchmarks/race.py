@@ -9,7 +9,7 @@ Judged: the option.
 
 from model_accuracy_eval.benchmarks import prompt_parts
 from model_accuracy_eval.benchmarks.option_questions import OptionQuestions, Wording
-from model_accuracy_eval.records import DataFile, HubSplit, TaskSpec
+from model_accuracy_eval.records import DataFile, DataSource, TaskSpec
 
 _COUNTS = {"middle": 1436, "high": 3498}
 _EVALSCOPE = Wording(
@@ -32,8 +32,7 @@ def _tasks(level: str) -> tuple[TaskSpec, ...]:
             "home": "https://www.cs.cmu.edu/~glai1/data/race",
             "licence": "research only",
             "data": DataFile(
-                name=f"race/test/{level}",
-                split=HubSplit(hf="ehovy/race", ms="evalscope/race", config=level, count=_COUNTS[level]),
+                name=f"race/test/{level}", source=DataSource(hf="ehovy/race", ms="evalscope/race", config=level)
             ),
             "fields": ("article", "question", "options", "answer"),
             "cluster": "article",

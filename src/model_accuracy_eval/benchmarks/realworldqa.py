@@ -10,7 +10,7 @@ Judged: the letter where the answer is one; else the number or the text, which m
 import re
 
 from model_accuracy_eval.benchmarks import prompt_parts
-from model_accuracy_eval.records import DataFile, DataRow, HubSplit, Prompt, Step, TaskSpec
+from model_accuracy_eval.records import DataFile, DataRow, DataSource, Prompt, Step, TaskSpec
 from model_accuracy_eval.scoring.answers.stated_numbers import as_number
 
 
@@ -31,7 +31,7 @@ TASK = TaskSpec(
     home="https://x.ai/blog/grok-1.5v",
     licence="CC-BY-ND-4.0",
     prompt_of="official",
-    data=DataFile(name="realworldqa/test.parquet", split=HubSplit(hf="lmms-lab/RealWorldQA", split="test", count=765)),
+    data=DataFile(name="realworldqa/test.parquet", source=DataSource(hf="lmms-lab/RealWorldQA", split="test")),
     views=(Step(name="photo_questions"),),
     fields=("question", "answer", "image"),
     cluster="image",

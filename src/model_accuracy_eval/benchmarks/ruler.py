@@ -18,7 +18,17 @@ from collections.abc import Callable, Sequence
 
 from model_accuracy_eval.benchmarks import prompt_parts
 from model_accuracy_eval.errors import BadValue, UnknownName
-from model_accuracy_eval.records import DataFile, DataRow, Grouping, MetricUse, Pipeline, Prompt, Step, TaskSpec
+from model_accuracy_eval.records import (
+    DataFile,
+    DataRow,
+    DataSource,
+    Grouping,
+    MetricUse,
+    Pipeline,
+    Prompt,
+    Step,
+    TaskSpec,
+)
 
 _ABOUT = {
     "niah_single": "one fact in a long text",
@@ -41,7 +51,7 @@ def _task(kind: str, length: int) -> TaskSpec:
         home="https://github.com/NVIDIA/RULER",
         licence="Apache-2.0",
         aliases=(f"needle_{length}k",) if single else (),
-        data=DataFile(name="ruler/everyday_sentences.txt", bundled="everyday_sentences.txt"),
+        data=DataFile(name="ruler/everyday_sentences.txt", source=DataSource(url="package:everyday_sentences.txt")),
         views=(Step(name="long_contexts", args={"kind": kind, "tokens": 1000 * length}),),
         fields=("text",),
         prompt=Prompt(question="Read this text; a question about it follows.\n\n{{ text }}\n\n{{ question }}"),

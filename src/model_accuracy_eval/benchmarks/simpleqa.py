@@ -13,8 +13,8 @@ attempted.
 
 from model_accuracy_eval.records import (
     DataFile,
+    DataSource,
     Grouping,
-    HubSplit,
     JSONObject,
     MetricUse,
     Pipeline,
@@ -90,8 +90,7 @@ ENGLISH = TaskSpec(
         PublishedScore(model="o1", metric="correct", value=42.6, source=_SIMPLE_EVALS),
     ),
     data=DataFile(
-        name="simpleqa/test.jsonl",
-        split=HubSplit(hf="basicv8vc/SimpleQA", ms="evalscope/SimpleQA", split="test", count=4326),
+        name="simpleqa/test.jsonl", source=DataSource(hf="basicv8vc/SimpleQA", ms="evalscope/SimpleQA", split="test")
     ),
     fields=("problem", "answer"),
     prompt=Prompt(question="{{ problem }}"),
@@ -109,8 +108,10 @@ CHINESE = TaskSpec(
     prompt_of="official",
     data=DataFile(
         name="chinese_simpleqa/chinese_simpleqa.jsonl",
-        hub="github:OpenStellarTeam/ChineseSimpleQA@8b1aa9ebc5b91092356eb61f20f355c5993e6ce5/data/chinese_simpleqa.jsonl",
-        sha256="c626ca34be9bdd2203a45a70af9fed177d48d9f12ba10ebe9bf10f0c6b1eb484",
+        source=DataSource(
+            url="github:OpenStellarTeam/ChineseSimpleQA@8b1aa9ebc5b91092356eb61f20f355c5993e6ce5/data/chinese_simpleqa.jsonl",
+            hash="c626ca34be9bdd2203a45a70af9fed177d48d9f12ba10ebe9bf10f0c6b1eb484",
+        ),
     ),
     fields=("question", "answer", "primary_category"),
     prompt=Prompt(question="{{ question }}"),

@@ -8,7 +8,7 @@ Judged: the option.
 """
 
 from model_accuracy_eval.benchmarks.option_questions import OptionQuestions, Wording
-from model_accuracy_eval.records import DataFile, HubSplit
+from model_accuracy_eval.records import DataFile, DataSource
 
 _QUESTIONS = OptionQuestions(
     name="siqa",
@@ -20,8 +20,7 @@ _QUESTIONS = OptionQuestions(
         "home": "https://maartensap.com/social-iqa",
         "licence": "CC-BY-4.0",
         "data": DataFile(
-            name="siqa/validation",
-            split=HubSplit(hf="lighteval/siqa", ms="opencompass/siqa", split="validation", count=1954),
+            name="siqa/validation", source=DataSource(hf="lighteval/siqa", ms="opencompass/siqa", split="validation")
         ),
         "fields": ("context", "question", "answerA", "answerB", "answerC", "label"),
         "cluster": "context",

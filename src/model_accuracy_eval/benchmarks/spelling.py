@@ -10,12 +10,14 @@ Judged: the number, as gsm8k; or the letters, in order.
 import random
 
 from model_accuracy_eval.benchmarks import prompt_parts
-from model_accuracy_eval.records import DataFile, DataRow, MetricUse, Pipeline, Prompt, Step, TaskSpec
+from model_accuracy_eval.records import DataFile, DataRow, DataSource, MetricUse, Pipeline, Prompt, Step, TaskSpec
 
 _WORDS = DataFile(
     name="spellingbee/words_alpha.txt",
-    hub="github:Unieniek/Spelling-Bee-Solver@6b1321560d6e11598a33391c50e4459498170626/words_alpha.txt",
-    sha256="0f034191b6d892883f102a03dcf3fca30be8351867ad00dcf3167f088eda73cb",
+    source=DataSource(
+        url="github:Unieniek/Spelling-Bee-Solver@6b1321560d6e11598a33391c50e4459498170626/words_alpha.txt",
+        hash="0f034191b6d892883f102a03dcf3fca30be8351867ad00dcf3167f088eda73cb",
+    ),
 )
 _HOME = "https://github.com/dwyl/english-words"
 

@@ -9,7 +9,7 @@ Judged: officially: the same words apart from case, articles and punctuation (ex
 """
 
 from model_accuracy_eval.benchmarks import prompt_parts
-from model_accuracy_eval.records import DataFile, HubSplit, Pipeline, Prompt, Step, TaskSpec
+from model_accuracy_eval.records import DataFile, DataSource, Pipeline, Prompt, Step, TaskSpec
 
 _SPEC = {
     "home": "https://rajpurkar.github.io/SQuAD-explorer",
@@ -26,7 +26,7 @@ V1 = TaskSpec(
     name="squad",
     about="Questions on passages, answered in their words.",
     aliases=("squad_v1", "squad1"),
-    data=DataFile(name="squad/validation", split=HubSplit(hf="rajpurkar/squad", split="validation", count=10570)),
+    data=DataFile(name="squad/validation", source=DataSource(hf="rajpurkar/squad", split="validation")),
     prompt=Prompt(question=f"{_QUESTION}{prompt_parts.WORDS_OF_THE_PASSAGE}"),
     reference="{{ answers.text[0] }}",
     references="{{ answers.text | unique | list | tojson }}",
@@ -37,7 +37,7 @@ V2 = TaskSpec(
     name="squad_v2",
     about="Questions on passages, half of which do not answer them.",
     aliases=("squad2", "squad2.0"),
-    data=DataFile(name="squad_v2/validation", split=HubSplit(hf="rajpurkar/squad_v2", split="validation", count=11873)),
+    data=DataFile(name="squad_v2/validation", source=DataSource(hf="rajpurkar/squad_v2", split="validation")),
     prompt=Prompt(
         question=f"{_QUESTION}{prompt_parts.WORDS_OF_THE_PASSAGE} If the passage does not answer the question, reply: "
         "unanswerable"

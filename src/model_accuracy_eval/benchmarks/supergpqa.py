@@ -8,7 +8,7 @@ Judged: the option. Every discipline has a row of its own.
 """
 
 from model_accuracy_eval.benchmarks.option_questions import OptionQuestions
-from model_accuracy_eval.records import DataFile, Grouping, HubSplit
+from model_accuracy_eval.records import DataFile, DataSource, Grouping
 
 _QUESTIONS = OptionQuestions(
     name="supergpqa",
@@ -21,7 +21,7 @@ _QUESTIONS = OptionQuestions(
         "licence": "ODC-BY",
         "data": DataFile(
             name="supergpqa/SuperGPQA-all.jsonl",
-            split=HubSplit(hf="m-a-p/SuperGPQA", ms="m-a-p/SuperGPQA", split="train", count=26529),
+            source=DataSource(hf="m-a-p/SuperGPQA", ms="m-a-p/SuperGPQA", split="train"),
         ),
         "fields": ("question", "options", "answer_letter", "discipline", "field"),
         "key": ("uuid",),

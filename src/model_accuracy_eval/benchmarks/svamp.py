@@ -7,7 +7,7 @@ Judged: as gsm8k.
 """
 
 from model_accuracy_eval.benchmarks import prompt_parts
-from model_accuracy_eval.records import DataFile, Prompt, TaskSpec
+from model_accuracy_eval.records import DataFile, DataSource, Prompt, TaskSpec
 
 TASK = TaskSpec(
     name="svamp",
@@ -16,8 +16,10 @@ TASK = TaskSpec(
     licence="MIT",
     data=DataFile(
         name="svamp/SVAMP.json",
-        hub="github:arkilpatel/SVAMP@689d7ccac74b9983a2ac7cc3b264f441b99e7c53/SVAMP.json",
-        sha256="5be77703a6d891ae476d7c082787ad361392aa02453b132516cdd5f4e7934e3e",
+        source=DataSource(
+            url="github:arkilpatel/SVAMP@689d7ccac74b9983a2ac7cc3b264f441b99e7c53/SVAMP.json",
+            hash="5be77703a6d891ae476d7c082787ad361392aa02453b132516cdd5f4e7934e3e",
+        ),
     ),
     fields=("Body", "Question", "Answer"),
     prompt=Prompt(

@@ -9,7 +9,7 @@ letters, without articles and punctuation, number words as digits.
 """
 
 from model_accuracy_eval.benchmarks import prompt_parts
-from model_accuracy_eval.records import DataFile, HubSplit, MetricUse, Pipeline, Prompt, TaskSpec
+from model_accuracy_eval.records import DataFile, DataSource, MetricUse, Pipeline, Prompt, TaskSpec
 
 TASK = TaskSpec(
     name="textvqa",
@@ -17,9 +17,7 @@ TASK = TaskSpec(
     home="https://textvqa.org",
     licence="CC-BY-4.0",
     aliases=("textvqa_val",),
-    data=DataFile(
-        name="textvqa/validation.parquet", split=HubSplit(hf="lmms-lab/textvqa", split="validation", count=5000)
-    ),
+    data=DataFile(name="textvqa/validation.parquet", source=DataSource(hf="lmms-lab/textvqa", split="validation")),
     fields=("question", "image", "answers"),
     cluster="image",
     prompt=Prompt(question=f"{{{{ image }}}}\n{{{{ question | capitalize }}}}\n{prompt_parts.SHORT_ENDING}"),

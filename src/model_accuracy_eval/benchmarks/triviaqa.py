@@ -9,7 +9,7 @@ Judged: officially: the same as one of the names apart from case, articles and p
 (f1), by the best name.
 """
 
-from model_accuracy_eval.records import DataFile, HubSplit, MetricUse, Pipeline, Prompt, Step, TaskSpec
+from model_accuracy_eval.records import DataFile, DataSource, MetricUse, Pipeline, Prompt, Step, TaskSpec
 
 TASK = TaskSpec(
     name="triviaqa",
@@ -19,7 +19,7 @@ TASK = TaskSpec(
     aliases=("trivia_qa", "triviaqa_wiki_nocontext"),
     data=DataFile(
         name="triviaqa/rc.nocontext_validation.jsonl",
-        split=HubSplit(hf="mandarjoshi/trivia_qa", config="rc.nocontext", split="validation", count=17944),
+        source=DataSource(hf="mandarjoshi/trivia_qa", config="rc.nocontext", split="validation"),
     ),
     fields=("question", "answer"),
     prompt=Prompt(question="{{ question | trim }}\n\nReply with the answer alone, in as few words as name it."),

@@ -11,23 +11,20 @@ Judged: the option; for mc2 the share of the likelihood that true answers get.
 """
 
 from model_accuracy_eval.benchmarks import prompt_parts
-from model_accuracy_eval.records import DataFile, HubSplit, MetricUse, Pipeline, Prompt, TaskSpec
+from model_accuracy_eval.records import DataFile, DataSource, MetricUse, Pipeline, Prompt, TaskSpec
 
 _FIELDS = ("Question", "Best Answer", "Best Incorrect Answer", "Correct Answers", "Incorrect Answers", "Category")
 _DATA = DataFile(
     name="truthfulqa/TruthfulQA.csv",
-    # A copy of the authors' file, byte by byte; a commit of their own repository that has it is not known here.
-    hub="github:p4l4ni/LLM_HALLUCINATION@a56b9db3da6e180b30c3e03fd3f21cb161a00a12/TruthfulQA.csv",
-    sha256="764be5c0c27c337baed4db641555c125428569df44a8dbf9b28796a6ce4d7616",
+    source=DataSource(
+        url="github:p4l4ni/LLM_HALLUCINATION@a56b9db3da6e180b30c3e03fd3f21cb161a00a12/TruthfulQA.csv",
+        hash="764be5c0c27c337baed4db641555c125428569df44a8dbf9b28796a6ce4d7616",
+    ),
 )
 _AT_HUBS = DataFile(
     name="truthfulqa/multiple_choice_validation",
-    split=HubSplit(
-        hf="truthfulqa/truthful_qa",
-        ms="evalscope/truthful_qa",
-        config="multiple_choice",
-        split="validation",
-        count=817,
+    source=DataSource(
+        hf="truthfulqa/truthful_qa", ms="evalscope/truthful_qa", config="multiple_choice", split="validation"
     ),
 )
 _PRIMER = """\

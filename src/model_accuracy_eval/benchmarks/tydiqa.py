@@ -12,8 +12,8 @@ from model_accuracy_eval.benchmarks import prompt_parts
 from model_accuracy_eval.records import (
     DataFile,
     DataRow,
+    DataSource,
     Grouping,
-    HubSplit,
     MetricUse,
     Pipeline,
     Prompt,
@@ -29,7 +29,7 @@ GOLD_PASSAGE = TaskSpec(
     aliases=("tydiqa", "tydi_qa", "tydiqa_gold_passage"),
     data=DataFile(
         name="tydiqa/secondary_task_validation",
-        split=HubSplit(hf="google-research-datasets/tydiqa", config="secondary_task", split="validation", count=5077),
+        source=DataSource(hf="google-research-datasets/tydiqa", config="secondary_task", split="validation"),
     ),
     views=(Step(name="languages_of_ids"),),
     fields=("id", "context", "question", "answers"),
@@ -51,8 +51,10 @@ TASK = TaskSpec(
     licence="Apache-2.0",
     data=DataFile(
         name="tydiqa/tiny_dev.jsonl",
-        hub="github:google-research-datasets/tydiqa@96550c0493e53a085cb25918da7466fd3a6bfe52/tiny_dev.jsonl.gz",
-        sha256="06ea8401cbcc4be02d31f6bb8800487781b771acd1eb24ed0f019bfe0da57eba",
+        source=DataSource(
+            url="github:google-research-datasets/tydiqa@96550c0493e53a085cb25918da7466fd3a6bfe52/tiny_dev.jsonl.gz",
+            hash="b4f3d90db4c83456415680e085558a9e56d897f9e5ca24dc5c2b2f714818b631",
+        ),
     ),
     views=(Step(name="gold_passages"),),
     fields=("document_plaintext", "annotations", "passage_answer_candidates", "question_text", "language"),

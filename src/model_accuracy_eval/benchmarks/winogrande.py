@@ -10,15 +10,15 @@ Judged: the option.
 
 from model_accuracy_eval.benchmarks import prompt_parts
 from model_accuracy_eval.benchmarks.option_questions import OptionQuestions, Wording
-from model_accuracy_eval.records import DataFile, HubSplit, MetricUse, Pipeline, Prompt, TaskSpec
+from model_accuracy_eval.records import DataFile, DataSource, MetricUse, Pipeline, Prompt, TaskSpec
 
 _SPEC = {
     "home": "https://winogrande.allenai.org",
     "licence": "CC-BY",
     "data": DataFile(
         name="winogrande/validation",
-        split=HubSplit(
-            hf="allenai/winogrande", ms="opencompass/winogrande", config="winogrande_xs", split="validation", count=1267
+        source=DataSource(
+            hf="allenai/winogrande", ms="opencompass/winogrande", config="winogrande_xs", split="validation"
         ),
     ),
     "fields": ("sentence", "option1", "option2", "answer"),

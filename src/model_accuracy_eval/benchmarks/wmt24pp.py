@@ -10,7 +10,7 @@ Needs the extra `text`.
 """
 
 from model_accuracy_eval.benchmarks import prompt_parts
-from model_accuracy_eval.records import DataFile, HubSplit, MetricUse, Pipeline, Prompt, Step, TaskSpec
+from model_accuracy_eval.records import DataFile, DataSource, MetricUse, Pipeline, Prompt, Step, TaskSpec
 
 _LANGUAGES = {
     "de_DE": ("German", "13a"),
@@ -35,8 +35,7 @@ def _into(code: str, language: str, tokenizer: str) -> TaskSpec:
         home="https://huggingface.co/datasets/google/wmt24pp",
         licence="Apache-2.0",
         data=DataFile(
-            name=f"wmt24pp/en-{code}.jsonl",
-            split=HubSplit(hf="google/wmt24pp", config=f"en-{code}", split="train", count=998),
+            name=f"wmt24pp/en-{code}.jsonl", source=DataSource(hf="google/wmt24pp", config=f"en-{code}", split="train")
         ),
         views=(Step(name="only", args={"field": "is_bad_source", "values": [False]}),),
         fields=("source", "target", "is_bad_source", "domain"),

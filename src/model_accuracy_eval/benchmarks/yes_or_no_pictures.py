@@ -18,8 +18,8 @@ import msgspec
 from model_accuracy_eval.records import (
     DataFile,
     DataRow,
+    DataSource,
     Grouping,
-    HubSplit,
     MetricUse,
     Pipeline,
     Prompt,
@@ -49,9 +49,7 @@ HALLUSIONBENCH = TaskSpec(
     home="https://github.com/tianyi-lab/HallusionBench",
     licence="BSD-3-Clause",
     aliases=("hallusion_bench", "hallusion_bench_image"),
-    data=DataFile(
-        name="hallusionbench/image.parquet", split=HubSplit(hf="lmms-lab/HallusionBench", split="image", count=951)
-    ),
+    data=DataFile(name="hallusionbench/image.parquet", source=DataSource(hf="lmms-lab/HallusionBench", split="image")),
     fields=("question", "image", "gt_answer", *_QUESTION, "figure_id"),
     cluster="image",
     views=(Step(name="grouped", args={"columns": {"same_question": _QUESTION, "same_figure": _FIGURE}}),),
@@ -78,7 +76,7 @@ POPE = TaskSpec(
     about="Whether an object is in the picture: yes or no.",
     home="https://github.com/RUCAIBox/POPE",
     licence="MIT (texts)",
-    data=DataFile(name="pope/test.parquet", split=HubSplit(hf="lmms-lab/POPE", split="test", count=9000)),
+    data=DataFile(name="pope/test.parquet", source=DataSource(hf="lmms-lab/POPE", split="test")),
     fields=("question", "image", "answer", "category"),
     cluster="image",
     prompt=_PROMPT,

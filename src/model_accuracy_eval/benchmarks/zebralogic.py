@@ -12,7 +12,7 @@ grids.
 
 from math import factorial
 
-from model_accuracy_eval.records import DataFile, Grouping, HubSplit, MetricUse, Pipeline, Prompt, Step, TaskSpec
+from model_accuracy_eval.records import DataFile, DataSource, Grouping, MetricUse, Pipeline, Prompt, Step, TaskSpec
 
 _RANGES = {"small": 1e3, "medium": 1e6, "large": 1e10}
 """Range → the number of possible grids that it ends before; the rest is extra-large."""
@@ -46,8 +46,8 @@ TASK = TaskSpec(
     aliases=("zebra_logic", "zebralogicbench", "zebra_grid"),
     data=DataFile(
         name="zebralogic/grid_mode.jsonl",
-        split=HubSplit(
-            hf="WildEval/ZebraLogic", ms="allenai/ZebraLogicBench-private", config="grid_mode", split="test", count=1000
+        source=DataSource(
+            hf="WildEval/ZebraLogic", ms="allenai/ZebraLogicBench-private", config="grid_mode", split="test"
         ),
     ),
     fields=("puzzle", "solution", "size"),

@@ -12,15 +12,23 @@ import msgspec
 
 from model_accuracy_eval.benchmarks import dataset_table
 from model_accuracy_eval.commands.options import complete_datasets, terminal_width
-from model_accuracy_eval.errors import BadData, BadValue, Unfetched, UsageError
+from model_accuracy_eval.errors import BadData, BadValue, Refused, UsageError
 from model_accuracy_eval.ports import DataHub
-from model_accuracy_eval.records import ClientLimits, DataFile, DataRow, PreparedDataset, RunPlan, TaskSpec
+from model_accuracy_eval.records import (
+    ClientLimits,
+    DataFile,
+    DataRow,
+    PreparedDataset,
+    RowsSource,
+    RunPlan,
+    TaskSpec,
+)
 from model_accuracy_eval.run import build, plan_parts, preflight, setting_values
 from model_accuracy_eval.run.resolve import sampling
 from model_accuracy_eval.run.shared_sandbox import check_sandbox, one_sandbox
 from model_accuracy_eval.scoring.code.code_task_trials import has_trials, runs_programs
 from model_accuracy_eval.system.clock import SignalClock
-from model_accuracy_eval.tasks import preparation, rows, task_file
+from model_accuracy_eval.tasks import pin_table, preparation, rows, task_file
 from model_accuracy_eval.tasks.importers import own_questions
 from model_accuracy_eval.tasks.library import Library
 
@@ -180,16 +188,22 @@ def _found(prepared: PreparedDataset) -> str:
 def prepare_tasks(names: tuple[str, ...], *, everything: bool, update: bool) -> None:
     """Fetch and verify the data of datasets beforehand."""
     hub = build.fetching_hub(os.environ, _say, update=update)
-    library = plan_parts.library(os.environ, None, (), trusted=False, data=hub)
+    for task in _chosen(names, hub, everything=everything, verb="prepare"):
+        for file, fields in _files(task):
+            (source,) = _read(file, fields, None, hub)
+            places = f"{source.places[0]}{f' and {more} more places' if (more := len(source.places) - 1) else ''}"
+            click.echo(f"{task.name}: {file.name} is at {places} ({source.count:,} rows, {source.status})")
+
+
+def _chosen(names: tuple[str, ...], hub: DataHub, *, everything: bool, verb: str) -> tuple[TaskSpec, ...]:
+    """Those that are named, or every one that has a source."""
     if everything:
-        names = tuple(
-            name for name, task in dataset_table.TASKS.items() if all(file.hub or file.split for file in _files(task))
-        )
+        tasks = dataset_table.TASKS.items()
+        names = tuple(name for name, task in tasks if all(file.source or file.instead for file, _ in _files(task)))
     if not names:
-        raise UsageError("Name the datasets to prepare, or give --all: model-accuracy-eval tasks prepare gsm8k.")
-    for task in _found_tasks(library, names):
-        for file in _files(task):
-            click.echo(f"{task.name}: {file.name} is at {_place(task, file, hub)}")
+        raise UsageError(f"Name the datasets to {verb}, or give --all: model-accuracy-eval tasks {verb} gsm8k.")
+    library = plan_parts.library(os.environ, None, (), trusted=False, data=hub)
+    return _found_tasks(library, names)
 
 
 def _found_tasks(library: Library, names: Sequence[str]) -> tuple[TaskSpec, ...]:
@@ -199,36 +213,51 @@ def _found_tasks(library: Library, names: Sequence[str]) -> tuple[TaskSpec, ...]
     return found.tasks
 
 
-def _place(task: TaskSpec, file: DataFile, hub: DataHub) -> str:
-    """Where the file is now, or the one that has the same rows elsewhere. The rows of a split are noted, or compared
-    with what is noted of them, as a run would do it."""
-    try:
-        place = hub.prepare(file)
-    except Unfetched:
-        if file.instead is None:
-            raise
-        return _place(task, file.instead, hub)
-    if file.split:
-        fields = () if file.recipe else [field for field in task.fields if field not in file.adds]
-        places, found, is_known = rows.whole(file, fields, None, hub)
-        rows.check(file, found, fields, places, hub.pins, is_known=is_known)
-    return place
-
-
-def _files(task: TaskSpec) -> list[DataFile]:
-    """All files of a task, those of its parts included, each once."""
+def _files(task: TaskSpec) -> list[tuple[DataFile, tuple[str, ...]]]:
+    """The data files of a task and of its parts, each with the columns that are asked of it."""
     if task.parts:
-        files = [file for part in task.parts for file in _files(part)]
-        return [file for place, file in enumerate(files) if file not in files[:place]]
+        pairs = [pair for part in task.parts for pair in _files(part)]
+        return [pair for place, pair in enumerate(pairs) if pair not in pairs[:place]]
     fewshot = task.prompt.fewshot
-    return [*_fetched(task.data), *(_fetched(fewshot.data) if fewshot and fewshot.data else [])]
+    shots = [(fewshot.data, fewshot.fields or task.fields)] if fewshot and fewshot.data else []
+    return [(task.data, task.fields), *shots]
 
 
-def _fetched(file: DataFile) -> list[DataFile]:
-    """The files that have the rows where nothing lies under --data-dir."""
-    if file.instead and not file.hub:
-        return _fetched(file.instead)
-    return [file, *(one for other in file.more for one in _fetched(other))]
+def _read(file: DataFile, fields: tuple[str, ...], data_dir: str | None, hub: DataHub) -> list[RowsSource]:
+    """Reads the rows as a run would do it, and says where they came from."""
+    sources: list[RowsSource] = []
+    rows.read(file, fields, data_dir, hub, build.trusted_python(os.environ), note=sources.append)
+    return sources
+
+
+@tasks.command("pin")
+@click.argument("names", nargs=-1)
+@click.option("--all", "everything", is_flag=True, help="Every dataset that has a source.")
+@_DATA_DIR
+@click.option("--out", help="Folder of the two files that are written; default: that of this program.")
+def pin_tasks(names: tuple[str, ...], *, everything: bool, data_dir: str | None, out: str | None) -> None:
+    """Write what the rows of datasets are into the table of rows that a release knows. For maintainers.
+
+    What is in the table already is read anew, and what has changed is said; review the two files as you review a lock
+    file. Datasets that cannot be read keep what the table says of them, and end the command with exit code 3.
+    """
+    hub = build.fetching_hub(os.environ, _say)
+    table = pin_table.PinTable(out)
+    failures = 0
+    for task in _chosen(names, hub, everything=everything, verb="pin"):
+        for file, fields in _files(task):
+            try:
+                found = rows.gathered_first(file, fields, data_dir, hub)
+            except (BadData, Refused) as error:
+                failures += 1
+                click.echo(f"{task.name}: {error.sentence}", err=True)
+                continue
+            if said := table.take(file, found):
+                click.echo(said)
+    table.write()
+    click.echo(table.summary())
+    if failures:
+        raise Refused(f"{failures:,} data files could not be read, and keep what the table said of them.")
 
 
 def _say(sentence: str) -> None:

@@ -1,23 +1,23 @@
 """Fetches data files into the cache: found, resumed after a stop, verified, and once only when two runs want them."""
 
-import gzip
-import zlib
+import hashlib
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from model_accuracy_eval.errors import BadData, Refused, Unfetched
-from model_accuracy_eval.hubs.data_sources import RawHost, Source, dataset_hub, source
-from model_accuracy_eval.hubs.download import Download, disk_refusal, locked, run_checking, tenths
-from model_accuracy_eval.hubs.file_hub import LockedSplit, hash_name, is_pinned, key
+import httpx
+
+from model_accuracy_eval.errors import Refused, Unfetched
+from model_accuracy_eval.hubs.content import cached_place, hash_of, most_bytes
+from model_accuracy_eval.hubs.data_lock import LockedFile
+from model_accuracy_eval.hubs.data_sources import Address, RawHost, address, dataset_hub, file_name
+from model_accuracy_eval.hubs.download import Download, disk_refusal, held, run_checking, tenths
 from model_accuracy_eval.hubs.hub_requests import HubRequests, NotThere, Unreachable, new_client
 from model_accuracy_eval.hubs.split_resolver import SplitResolver
-from model_accuracy_eval.hubs.weights_listing import (
-    free_bytes,
-    hash_of_bytes,
-    known_hash,
-)
-from model_accuracy_eval.records import DataFile, HubSplit
+from model_accuracy_eval.hubs.weights_listing import free_bytes
+from model_accuracy_eval.records import DataSource
+from model_accuracy_eval.system import table_files
 from model_accuracy_eval.system.clock import run
 from model_accuracy_eval.system.process_environment import Secret
 from model_accuracy_eval.system.retry import HUB, RetryPolicy
@@ -49,99 +49,74 @@ class DataFetch:
         self._say = say
         self._retry = retry
 
-    def __call__(self, file: DataFile, target: Path) -> None:
-        """Leaves the file at the target, or raises one sentence with what else can be done."""
-        place = source(file.hub or "", self._environment)
-        if known_hash(file) is None:
-            raise BadData(f"'{file.name}' is to be fetched from {file.hub}, but has no sha256 that says what it is.")
-        try:
-            run(self._fetch(file, place, target))
-        except Refused as refusal:
-            kind = Unfetched if isinstance(refusal, NotThere | Unreachable) else Refused
-            raise kind(
-                f"The rows of '{file.name}' cannot be fetched: {refusal.sentence} {_way_on(file, place)}"
-            ) from refusal
-        except OSError as error:
-            raise _disk_refusal(error, file.name, target.parent) from error
+    def resolve(self, source: DataSource, cache: Path) -> tuple[LockedFile, ...]:
+        """The files of a source as they are now. One of a URL is left in the cache, because nobody knows its hash
+        before it is here."""
+        if source.url:
+            partial = cache / "arriving" / f"{hashlib.sha256(source.url.encode()).hexdigest()[:12]}-{os.getpid()}"
+            name = file_name(source.url)
+            try:
+                found = self._fetch(source.url, name, partial, "", lambda found: cached_place(cache, found, name))
+            finally:
+                partial.unlink(missing_ok=True)
+            return (LockedFile(at=source.url, hash=found),)
 
-    def resolve(self, split: HubSplit, folder: Path) -> LockedSplit:
-        """The files of a split as its hub lists them now."""
-
-        async def work() -> LockedSplit:
+        async def work() -> tuple[LockedFile, ...]:
             async with new_client() as client:
-                resolver = SplitResolver(
-                    environment=self._environment, client=client, retry=self._retry, folder=folder, say=self._say
-                )
-                return await run_checking(resolver.resolve(split), self._check)
+                resolver = SplitResolver(environment=self._environment, client=client, retry=self._retry, say=self._say)
+                return await run_checking(resolver.resolve(source), self._check)
 
         try:
             return run(work())
         except (NotThere, Unreachable) as refusal:
             raise Unfetched(refusal.sentence) from refusal
+
+    def __call__(self, one: LockedFile, target: Path, called: str) -> None:
+        """Leaves the file at the target, or raises one sentence with what else can be done."""
+        waiting = f"Another run is fetching {called}; waiting for it."
+        try:
+            with held(target.with_name(f".{target.name}.lock"), lambda: self._say(waiting), self._check):
+                if not (target.is_file() and hash_of(target, one.hash) == one.hash):
+                    self._fetch(one.at, called, target.with_name(f".{target.name}.partial"), one.hash, lambda _: target)
         except OSError as error:
-            raise _disk_refusal(error, key(split), folder) from error
+            raise _disk_refusal(error, called, target.parent) from error
 
-    async def _fetch(self, file: DataFile, place: Source, target: Path) -> None:
-        async with locked(
-            target.with_name(f".{target.name}.lock"),
-            lambda: self._say(f"Another run is fetching {file.name}; waiting for it."),
-        ):
-            if not is_pinned(target, file):
-                await self._download(file, place, target)
+    def _fetch(self, at: str, called: str, partial: Path, expected: str, place: Callable[[str], Path]) -> str:
+        there = address(at, self._environment)
+        most = None if at.endswith(table_files.ENDINGS) else most_bytes(self._environment)
 
-    async def _download(self, file: DataFile, place: Source, target: Path) -> None:
-        partial = target.with_name(f".{target.name}.partial")
-        resumed = partial.exists()
-        self._say(f"Fetching {file.name} from {place.reference}{' where it broke off' if resumed else ''}.")
-        objection = await self._attempt(file, place, partial, target)
-        if objection and resumed:
-            # What an earlier run left may have been damaged, for example by a power cut; the next attempt has none.
-            objection = await self._attempt(file, place, partial, target)
-        if objection:
-            raise Refused(objection)
+        async def work() -> str:
+            async with new_client() as client:
+                download = Download(self._requests(client, there), there.url, partial, most=most)
+                goes_on = " where it broke off" if download.done else ""
+                self._say(f"Fetching {called} from {there.reference}{goes_on}.")
+                tell = tenths(called, self._say, _TOLD_FROM)
+                return await run_checking(
+                    download.keep(expected, there.url, place),
+                    lambda: (self._check(), tell(download.done, download.total or 0)),
+                )
 
-    async def _attempt(self, file: DataFile, place: Source, partial: Path, target: Path) -> str | None:
-        """Says what is wrong with a whole file that arrived."""
-        async with new_client() as client:
-            known = dataset_hub(place.reference.source, self._environment)
-            hub, token = known or (RawHost(place.endpoint), Secret("", ""))
-            requests = HubRequests(client=client, hub=hub, reference=place.reference, token=token, retry=self._retry)
-            download = Download(requests, place.url, partial)
-            tell = tenths(file.name, self._say, _TOLD_FROM)
-            await run_checking(download.run(), lambda: (self._check(), tell(download.done, download.total or 0)))
-        return _keep(partial, target, file, place.url)
+        try:
+            return run(work())
+        except Refused as refusal:
+            kind = Unfetched if isinstance(refusal, NotThere | Unreachable) else Refused
+            raise kind(
+                f"The rows of '{called}' cannot be fetched: {refusal.sentence} {_way_on(there, called)}"
+            ) from refusal
+        except OSError as error:
+            raise _disk_refusal(error, called, partial.parent) from error
 
-
-def _way_on(file: DataFile, place: Source) -> str:
-    if place.reference.source == "url":
-        return f"To take what is there now: model-accuracy-eval tasks prepare --update {place.url}"
-    return f"On a machine without a network, put the file under --data-dir as {file.name}."
+    def _requests(self, client: httpx.AsyncClient, there: Address) -> HubRequests:
+        known = dataset_hub(there.reference.source, self._environment)
+        hub, token = known or (RawHost(there.endpoint), Secret("", ""))
+        return HubRequests(client=client, hub=hub, reference=there.reference, token=token, retry=self._retry)
 
 
-def _keep(partial: Path, target: Path, file: DataFile, url: str) -> str | None:
-    """Moves what arrived to its place; says what is wrong with it if it is another file, which is not kept."""
-    data = partial.read_bytes()
-    try:
-        unpacked = gzip.decompress(data) if url.endswith(".gz") else data
-    except (OSError, EOFError, zlib.error) as error:
-        partial.unlink()
-        return f"{url} is not the gzip file that it should be: {error}."
-    digest, pinned = hash_of_bytes(unpacked, file), known_hash(file)
-    if digest != pinned:
-        partial.unlink()
-        return (
-            f"{url} is not the file that '{file.name}' stands for: its {hash_name(file)} is {digest[:12]}…, "
-            f"but {str(pinned)[:12]}… is pinned ({len(unpacked)} bytes were read)."
-        )
-    if unpacked is not data:
-        unzipped = partial.with_suffix(".unzipped")
-        unzipped.write_bytes(unpacked)
-        unzipped.replace(target)
-        partial.unlink()
-    else:
-        partial.replace(target)
-    return None
+def _way_on(there: Address, called: str) -> str:
+    if there.reference.source == "url":
+        return f"To take what is there now: model-accuracy-eval tasks prepare --update {there.url}"
+    return f"On a machine without a network, put the file under --data-dir as {called}."
 
 
-def _disk_refusal(error: OSError, name: str, folder: Path) -> Refused:
-    return disk_refusal(error, f"'{name}'", folder, free_bytes(folder), "MODEL_ACCURACY_EVAL_CACHE")
+def _disk_refusal(error: OSError, called: str, folder: Path) -> Refused:
+    return disk_refusal(error, f"'{called}'", folder, free_bytes(folder), "MODEL_ACCURACY_EVAL_CACHE")

@@ -2,14 +2,12 @@
 
 import re
 from collections.abc import Mapping
-from urllib.parse import quote
+from urllib.parse import quote, unquote, urlsplit
 
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.hubs.hub_listings import HuggingFace, ModelScope
 from model_accuracy_eval.hubs.hub_requests import WeightsHub
-from model_accuracy_eval.hubs.weights_listing import (
-    ModelReference,
-)
+from model_accuracy_eval.hubs.weights_listing import ModelReference
 from model_accuracy_eval.records import Record
 from model_accuracy_eval.system.process_environment import Secret
 
@@ -27,8 +25,8 @@ PLACES = {
 """Scheme → the variable that names a mirror, the usual host, and the path of a file on it."""
 
 
-class Source(Record, frozen=True, kw_only=True):
-    """One file of one commit at a host."""
+class Address(Record, frozen=True, kw_only=True):
+    """One file at a host."""
 
     reference: ModelReference
     endpoint: str
@@ -45,18 +43,18 @@ class RawHost:
         raise AssertionError(f"{token.name} is not for {self.endpoint}")
 
 
-def source(text: str, environment: Mapping[str, str]) -> Source:
+def address(text: str, environment: Mapping[str, str]) -> Address:
     """What the text names; environment variables name mirrors."""
     if text.startswith(("http://", "https://")):
         host = "/".join(text.split("/")[:3])
-        return Source(reference=ModelReference(source="url", name=text, kind="dataset"), endpoint=host, url=text)
+        return Address(reference=ModelReference(source="url", name=text, kind="dataset"), endpoint=host, url=text)
     parts = _SOURCE.match(text)
     if parts is None or parts["scheme"] not in PLACES:
         raise BadData(
             f"'{text}' is not a source of a file: write scheme:owner/name@revision/path with {', '.join(PLACES)}."
         )
     endpoint, path = _endpoint(parts["scheme"], environment), PLACES[parts["scheme"]][2]
-    return Source(
+    return Address(
         reference=ModelReference(
             source=parts["scheme"],  # type: ignore[arg-type]  # it is a key of PLACES
             name=parts["repository"],
@@ -66,6 +64,11 @@ def source(text: str, environment: Mapping[str, str]) -> Source:
         endpoint=endpoint,
         url=f"{endpoint}/{path.format(**{**parts.groupdict(), 'path': quote(parts['path'])})}",
     )
+
+
+def file_name(text: str) -> str:
+    """The name of the file at an address."""
+    return unquote(urlsplit(text).path).rpartition("/")[2]
 
 
 def dataset_hub(scheme: str, environment: Mapping[str, str]) -> tuple[WeightsHub, Secret] | None:

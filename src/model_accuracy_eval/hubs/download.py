@@ -5,35 +5,83 @@ import contextlib
 import errno
 import fcntl
 import os
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
-from contextlib import asynccontextmanager
+import time
+from collections.abc import Callable, Coroutine, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import httpx
 
 from model_accuracy_eval.errors import Refused
+from model_accuracy_eval.hubs import content
 from model_accuracy_eval.hubs.hub_requests import HubRequests, T, TransientError, connection_failed
-from model_accuracy_eval.hubs.weights_listing import show_size
+from model_accuracy_eval.hubs.sizes import show_size
 
 _POLL_SECONDS = 0.1
+_PIECE = 4 << 20
+
+
+def _ignore(*_: object) -> None:
+    pass
 
 
 class Download:
     """The download of one address, which always means the same bytes. `partial` survives interruptions.
 
-    `size`: how many bytes these are, if that is known. The caller looks whether they are the right ones.
+    `size`: how many bytes these are, if that is known; `most`: how many it may be, if it is not.
     """
 
-    def __init__(self, requests: HubRequests, url: str, partial: Path, size: int | None = None) -> None:
+    def __init__(
+        self, requests: HubRequests, url: str, partial: Path, size: int | None = None, most: int | None = None
+    ) -> None:
         self._requests = requests
         self._url = url
         self._partial = partial
         self._size = size
+        self._most = most
         self.done = partial.stat().st_size if partial.is_file() else 0
         self.total = size
         """Known after the first answer, if the host says it."""
         self._etag = ""
+
+    async def keep(self, expected: str, called: str, place: Callable[[str], Path]) -> str:
+        """Leaves the file at its place, which its hash says, and returns the hash. What is not the expected one is not
+        kept; it is fetched once more if a part is from an earlier run, which a power cut may have damaged.
+
+        `expected`: empty: whatever it is.
+        """
+        for _ in range(2 if self.done else 1):
+            await self.run()
+            found = await self._hash(expected)
+            if found == (expected or found):
+                self._refuse_pointer(called)
+                target = place(found)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                self._partial.replace(target)
+                return found
+            size = self.done
+            self._refuse_pointer(called)
+            self.start_over()
+        raise Refused(
+            f"{called} is not the expected file: its hash is {found}, but {expected} is pinned ({show_size(size)} "
+            "came); it is not kept."
+        )
+
+    def _refuse_pointer(self, called: str) -> None:
+        try:
+            content.refuse_pointer(self._partial, called, Refused)
+        except Refused:
+            self.start_over()
+            raise
+
+    async def _hash(self, like: str) -> str:
+        """Piece by piece, so that a stop does not have to wait for a whole file."""
+        with self._partial.open("rb", buffering=0) as source:
+            whole = content.new_hash(like, os.fstat(source.fileno()).st_size)
+            while data := await asyncio.to_thread(source.read, _PIECE):
+                await asyncio.to_thread(whole.update, data)
+        return whole.hexdigest()
 
     async def run(self) -> None:
         self._partial.parent.mkdir(parents=True, exist_ok=True)
@@ -82,6 +130,12 @@ class Download:
                         view = view[written:]
                     if self._size is not None and self.done > self._size:
                         return  # its hash will be that of a longer file
+                    if self._size is None and self._most is not None and self.done > self._most:
+                        self.start_over()
+                        raise Refused(
+                            f"{self._url} has more than {show_size(self._most)}, which is what the files of one "
+                            f"dataset may have: {content.MOST} names another bound. Nothing of it is kept."
+                        )
             except httpx.HTTPError as error:
                 raise connection_failed(str(response.url), error) from error
 
@@ -117,27 +171,25 @@ async def run_checking(work: Coroutine[Any, Any, T], check: Callable[[], object]
     return task.result()
 
 
-@asynccontextmanager
-async def locked(path: Path, on_wait: Callable[[], object]) -> AsyncIterator[None]:
+@contextmanager
+def held(path: Path, on_wait: Callable[[], object] = _ignore, check: Callable[[], object] = _ignore) -> Iterator[None]:
     """One process at a time; the kernel unlocks the file when its holder ends, however that ends.
 
-    `on_wait` is called once if another process has the lock.
+    `on_wait` is called once if another one has the lock, `check` now and then while it has.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(path, os.O_CREAT | os.O_RDWR, 0o644)
-    try:
-        if not _try_lock(descriptor):
+    with path.open("ab") as file:
+        if not _try_lock(file):
             on_wait()
-            while not _try_lock(descriptor):  # noqa: ASYNC110 - it happens in another process
-                await asyncio.sleep(_POLL_SECONDS)
+            while not _try_lock(file):
+                check()
+                time.sleep(_POLL_SECONDS)
         yield
-    finally:
-        os.close(descriptor)
 
 
-def _try_lock(descriptor: int) -> bool:
+def _try_lock(file: IO[bytes]) -> bool:
     with contextlib.suppress(BlockingIOError):
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         return True
     return False
 

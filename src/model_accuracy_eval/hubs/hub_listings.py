@@ -111,7 +111,7 @@ def _weight_file(row: _Sibling | _TreeEntry, requests: HubRequests) -> WeightFil
     sha256 = (row.lfs.sha256 or row.lfs.oid).removeprefix("sha256:") if row.lfs else None
     if size is None or not (sha256 or row.oid):
         raise requests.no_listing(f"no size or no hash for {row.path}")
-    return WeightFile(path=row.path, size=size, sha256=sha256, git_sha1=None if row.lfs else row.oid)
+    return WeightFile(path=row.path, size=size, hash=sha256 or row.oid)
 
 
 # ModelScope, over its HTTP interface.
@@ -262,6 +262,6 @@ def _commit(reference: ModelReference, listing: _Listing) -> str:
 
 
 def _file(row: _Row, requests: HubRequests) -> WeightFile:
-    if row.sha256 is None or len(row.sha256) != 64:
+    if not row.sha256:
         raise requests.no_listing(f"no hash for {row.path}")
-    return WeightFile(path=row.path, size=row.size, sha256=row.sha256)
+    return WeightFile(path=row.path, size=row.size, hash=row.sha256)

@@ -1,9 +1,7 @@
 """The weights of a model: their size before anything is fetched, and then the files, verified and kept between runs."""
 
-import asyncio
-import os
 from collections.abc import Callable, Mapping
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import httpx
@@ -13,19 +11,15 @@ from model_accuracy_eval.hubs import download
 from model_accuracy_eval.hubs.download import Download, disk_refusal, run_all, run_checking, tenths
 from model_accuracy_eval.hubs.hub_listings import HuggingFace, ModelScope
 from model_accuracy_eval.hubs.hub_requests import HubRequests, WeightsHub, new_client
+from model_accuracy_eval.hubs.sizes import parse_size, show_apart, show_size
 from model_accuracy_eval.hubs.weights_listing import (
     ModelReference,
     WeightFile,
     WeightsListing,
     free_bytes,
-    known_hash,
     list_path,
-    new_hash,
     parse_reference,
-    parse_size,
     refuse_size,
-    show_apart,
-    show_size,
 )
 from model_accuracy_eval.records import WeightsInfo
 from model_accuracy_eval.system.clock import run
@@ -37,9 +31,6 @@ from model_accuracy_eval.system.retry import HUB, RetryPolicy
 # <folder>/<hub>/<org>/<name>/<commit>/          the files; each comes here when its hash is right
 #                            <commit>.partial/   unfinished downloads
 #                            <commit>.lock       locked during a download; the kernel unlocks it when the process ends
-
-
-_PIECE = 4 << 20
 
 
 class CachedCommit:
@@ -65,24 +56,11 @@ class CachedCommit:
         return sum(max(0, file.size - (_size(self.partial(file)) or 0)) for file in self.missing())
 
     async def fetch(self, download: Download, file: WeightFile) -> None:
-        """Once more if a part is from an earlier run: it may have been damaged, for example by a power cut."""
-        partial, target = self.partial(file), self.files / file.path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        for _ in range(2 if download.done else 1):
-            await download.run()
-            actual = await _hash_file(partial, file)
-            if actual == known_hash(file):
-                partial.replace(target)
-                return
-            download.start_over()
-        raise Refused(
-            f"{file.path} of {self._weights.reference} is not the expected file: its hash is {actual}, "
-            f"the hub lists {known_hash(file)} ({show_size(file.size)}); it is not kept."
-        )
+        await download.keep(file.hash, f"{file.path} of {self._weights.reference}", lambda _: self.files / file.path)
 
-    def locked(self, say: Callable[[str], object]) -> AbstractAsyncContextManager[None]:
+    def held(self, say: Callable[[str], object], check: Callable[[], object]) -> AbstractContextManager[None]:
         waiting = f"Another run is fetching {self._weights.reference}; waiting for it."
-        return download.locked(self._lock, lambda: say(waiting))
+        return download.held(self._lock, lambda: say(waiting), check)
 
 
 def _size(path: Path) -> int | None:
@@ -95,15 +73,6 @@ def refuse_room(weights: WeightsListing, folder: Path, free: Callable[[Path], in
     if missing > room:
         needed, available = show_apart(missing, room)
         raise Refused(f"{weights.reference} needs {needed}, {folder} has {available} free.")
-
-
-async def _hash_file(path: Path, file: WeightFile) -> str:
-    """Piece by piece, so that a stop does not have to wait for a whole file."""
-    with path.open("rb", buffering=0) as source:
-        whole = new_hash(file, os.fstat(source.fileno()).st_size)
-        while data := await asyncio.to_thread(source.read, _PIECE):
-            await asyncio.to_thread(whole.update, data)
-    return whole.hexdigest()
 
 
 _NO_TOKEN = Secret("", "model-token")
@@ -180,7 +149,8 @@ class HubWeights:
             return str(Path(weights.reference.name).expanduser().absolute())
         commit = CachedCommit(weights, self._folder)
         try:
-            run(self._fetch_commit(weights, commit, on_progress))
+            with commit.held(self._say, self._check):
+                run(self._fetch_commit(weights, commit, on_progress))
         except OSError as error:
             free = self._free(self._folder)
             raise disk_refusal(error, str(weights.reference), self._folder, free, "--weights-dir") from error
@@ -194,19 +164,18 @@ class HubWeights:
 
         async def fetch_missing() -> None:
             nonlocal present
-            async with commit.locked(self._say):
-                if missing := commit.missing():
-                    refuse_room(weights, self._folder, self._free)
-                    present = weights.total - sum(file.size for file in missing)
-                    async with new_client() as client:
-                        hub = self._hub(weights.reference)
-                        requests = self._requests(client, hub, weights.reference)
-                        fetches = []
-                        for file in sorted(missing, key=lambda file: -file.size):  # the longest first
-                            address, partial = hub.address(weights, file), commit.partial(file)
-                            downloads.append(Download(requests, address, partial, file.size))
-                            fetches.append(commit.fetch(downloads[-1], file))
-                        await run_all(fetches, _DOWNLOADS_AT_ONCE)
+            if missing := commit.missing():
+                refuse_room(weights, self._folder, self._free)
+                present = weights.total - sum(file.size for file in missing)
+                async with new_client() as client:
+                    hub = self._hub(weights.reference)
+                    requests = self._requests(client, hub, weights.reference)
+                    fetches = []
+                    for file in sorted(missing, key=lambda file: -file.size):  # the longest first
+                        address, partial = hub.address(weights, file), commit.partial(file)
+                        downloads.append(Download(requests, address, partial, file.size))
+                        fetches.append(commit.fetch(downloads[-1], file))
+                    await run_all(fetches, _DOWNLOADS_AT_ONCE)
             downloads.clear()
             present = weights.total
 

@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 
 from model_accuracy_eval.errors import BadValue
-from model_accuracy_eval.records import HubSplit, Record
+from model_accuracy_eval.records import DataSource, Record
 from model_accuracy_eval.system import table_files
 
 DATA_ENDINGS = (".jsonl", ".json", ".csv", ".tsv", *table_files.ENDINGS)
@@ -211,7 +211,7 @@ class ChosenSplit(Record, frozen=True, kw_only=True):
     files: tuple[str, ...]
 
 
-def find(card: str, paths: Sequence[str], reference: str, split: HubSplit) -> ChosenSplit | None:
+def find(card: str, paths: Sequence[str], reference: str, split: DataSource) -> ChosenSplit | None:
     """The files of the split among all files of a dataset; None if neither card nor names say anything."""
     layout = from_card(card, paths)
     if layout:

@@ -4,11 +4,7 @@ Hugging Face is asked first, and ModelScope if it cannot be reached or has no su
 MODEL_ACCURACY_EVAL_HUB=ms it is the other way round.
 """
 
-import hashlib
-import os
 from collections.abc import Callable, Mapping
-from pathlib import Path
-from urllib.parse import unquote, urlsplit
 
 import httpx
 import msgspec
@@ -16,17 +12,16 @@ from msgspec import structs
 
 from model_accuracy_eval.errors import BadData, BadValue, Refused
 from model_accuracy_eval.hubs import split_layout
-from model_accuracy_eval.hubs.data_sources import RawHost, dataset_hub, source
-from model_accuracy_eval.hubs.download import Download
-from model_accuracy_eval.hubs.file_hub import LockedFile, LockedSplit, cached_place, hash_of
-from model_accuracy_eval.hubs.hub_requests import Hub, HubRequests, NotThere, Unreachable, WeightsHub
+from model_accuracy_eval.hubs.data_lock import LockedFile
+from model_accuracy_eval.hubs.data_sources import dataset_hub
+from model_accuracy_eval.hubs.hub_requests import HubRequests, NotThere, Unreachable, WeightsHub
 from model_accuracy_eval.hubs.split_layout import ChosenSplit
 from model_accuracy_eval.hubs.weights_listing import (
     ModelReference,
     WeightsListing,
     is_commit,
 )
-from model_accuracy_eval.records import DataFile, HubSplit
+from model_accuracy_eval.records import DataSource
 from model_accuracy_eval.system.process_environment import Secret
 from model_accuracy_eval.system.retry import RetryPolicy
 
@@ -39,14 +34,10 @@ class SplitResolver(msgspec.Struct, frozen=True, kw_only=True):
     environment: Mapping[str, str]
     client: httpx.AsyncClient
     retry: RetryPolicy
-    folder: Path
-    """Where a file is kept whose hash nobody knows before it is here, by that hash."""
     say: Callable[[str], object]
 
-    async def resolve(self, split: HubSplit) -> LockedSplit:
+    async def resolve(self, split: DataSource) -> tuple[LockedFile, ...]:
         """The files; where no hub has them, the refusal has the sentences of all that were asked."""
-        if split.url:
-            return await self._address(split.url)
         refusals: list[Refused] = []
         for reference in self._references(split):
             try:
@@ -57,26 +48,10 @@ class SplitResolver(msgspec.Struct, frozen=True, kw_only=True):
             raise BadData("A split of a hub's dataset needs the dataset's name there (`hf` or `ms`).")
         raise type(refusals[0])(" ".join(refusal.sentence for refusal in refusals))
 
-    async def _address(self, url: str) -> LockedSplit:
-        """One file, whose hash nobody knows before it is here."""
-        place = source(url, self.environment)
-        requests = self._requests(RawHost(place.endpoint), place.reference, Secret("", ""))
-        name = Path(unquote(urlsplit(url).path)).name
-        arriving = self.folder / "arriving" / f"{hashlib.sha256(url.encode()).hexdigest()[:12]}-{os.getpid()}"
-        try:
-            await Download(requests, url, arriving).run()
-            digest = hash_of(arriving, DataFile(name=name))
-            target = cached_place(self.folder, digest, name)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            arriving.replace(target)
-        finally:
-            arriving.unlink(missing_ok=True)
-        return LockedSplit(source=url, config="", split="", files=(LockedFile(path=name, sha256=digest),))
-
-    def _requests(self, hub: Hub, reference: ModelReference, token: Secret) -> HubRequests:
+    def _requests(self, hub: WeightsHub, reference: ModelReference, token: Secret) -> HubRequests:
         return HubRequests(client=self.client, hub=hub, reference=reference, token=token, retry=self.retry)
 
-    def _references(self, split: HubSplit) -> list[ModelReference]:
+    def _references(self, split: DataSource) -> list[ModelReference]:
         both = [
             ModelReference(source="hf", name=split.hf, revision=split.revision or None, kind="dataset"),
             # Where both are named, the revision is Hugging Face's.
@@ -93,7 +68,7 @@ class SplitResolver(msgspec.Struct, frozen=True, kw_only=True):
         named = [reference for reference in both if reference.name]
         return sorted(named, key=lambda reference: reference.source != first)
 
-    async def _resolve(self, reference: ModelReference, split: HubSplit) -> LockedSplit:
+    async def _resolve(self, reference: ModelReference, split: DataSource) -> tuple[LockedFile, ...]:
         found = dataset_hub(reference.source, self.environment)
         if found is None:
             raise BadData(f"{reference} is not on a hub of datasets.")
@@ -105,15 +80,12 @@ class SplitResolver(msgspec.Struct, frozen=True, kw_only=True):
         listing, chosen = await self._choose(hub, requests, listing, split)
         known = {file.path: file for file in listing.files}
         files = [known[path] for path in chosen.files]
-        return LockedSplit(
-            source=f"{listing.reference.source}:{listing.reference.name}@{listing.commit}",
-            config=chosen.config,
-            split=chosen.split,
-            files=tuple(LockedFile(path=file.path, sha256=file.sha256, git_sha1=file.git_sha1) for file in files),
-        )
+        # Under the name that was asked for: the hub leads from it to the one that it has now.
+        start = f"{reference.source}:{reference.name}@{listing.commit}"
+        return tuple(LockedFile(at=f"{start}/{file.path}", hash=file.hash) for file in files)
 
     async def _choose(
-        self, hub: WeightsHub, requests: HubRequests, listing: WeightsListing, split: HubSplit
+        self, hub: WeightsHub, requests: HubRequests, listing: WeightsListing, split: DataSource
     ) -> tuple[WeightsListing, ChosenSplit]:
         """The split's files, and the listing that they are in: of the dataset, or of what its hub made of it."""
         paths = [file.path for file in listing.files]

@@ -1,59 +1,16 @@
 """A reference to a model or dataset, and the list of its files: of a folder here, of a hub in the hubs' modules."""
 
-import hashlib
 import os
 import re
 import shutil
 from collections.abc import Iterator
-from fractions import Fraction
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal
 
 from model_accuracy_eval.errors import BadValue, Refused
+from model_accuracy_eval.hubs.content import is_hash
+from model_accuracy_eval.hubs.sizes import show_apart
 from model_accuracy_eval.records import Record
-
-# Sizes as people write them. GB is 10^9 bytes, as hubs and makers of disks count; GiB is 2^30.
-
-
-_UNITS = {
-    "": 1, "b": 1,
-    "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12,
-    "kib": 2**10, "mib": 2**20, "gib": 2**30, "tib": 2**40,
-}  # fmt: skip
-_SIZE = re.compile(r"\s*(?P<number>[0-9]{1,18}(?:\.[0-9]{1,12})?)\s*(?P<unit>[A-Za-z]*)\s*")
-
-
-def parse_size(text: str) -> int:
-    """`100GB`, `93.1 GiB`, `1TB` or plain bytes → bytes, exactly."""
-    parts = _SIZE.fullmatch(text)
-    if parts is None or parts["unit"].lower() not in _UNITS:
-        raise BadValue(
-            f"max-weight-size '{text}' is not a size: write a number and one of B, kB, MB, GB, TB (powers of 1000) "
-            "or KiB, MiB, GiB, TiB (powers of 1024), such as 100GB."
-        )
-    size = Fraction(parts["number"]) * _UNITS[parts["unit"].lower()]
-    if size < 1:
-        raise BadValue(f"max-weight-size '{text}' is less than one byte, so nothing would fit.")
-    return int(size)
-
-
-def show_size(size: int, *, decimals: int = 1) -> str:
-    """In the largest decimal unit that leaves a number of at least 1: `112.4 GB`, `100 GB`, `17 bytes`."""
-    for unit, factor in (("TB", 10**12), ("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
-        if size >= factor:
-            digits = f"{size / factor:.{decimals}f}"
-            return f"{digits.rstrip('0').rstrip('.') if '.' in digits else digits} {unit}"
-    return f"{size} byte{'s' * (size != 1)}"
-
-
-def show_apart(first: int, second: int) -> tuple[str, str]:
-    """Both sizes, with enough digits to show that they differ."""
-    for decimals in range(1, 13):
-        shown = show_size(first, decimals=decimals), show_size(second, decimals=decimals)
-        if shown[0] != shown[1] or first == second:
-            return shown
-    return f"{first} bytes", f"{second} bytes"
-
 
 _Origin = Literal["hf", "ms", "github", "url", "path"]
 
@@ -84,36 +41,8 @@ class ModelReference(Record, frozen=True, kw_only=True):
 class WeightFile(Record, frozen=True, kw_only=True):
     path: str
     size: int
-    sha256: str | None = None
-    git_sha1: str | None = None
-    """Hubs give only the git blob id of small files."""
-
-
-class Hashed(Protocol):
-    """A file that is known by one of two hashes."""
-
-    @property
-    def sha256(self) -> str | None: ...
-
-    @property
-    def git_sha1(self) -> str | None: ...
-
-
-def known_hash(file: Hashed) -> str | None:
-    return file.sha256 or file.git_sha1
-
-
-def new_hash(file: Hashed, size: int) -> "hashlib._Hash":
-    """Of the kind that is known; git's begins with the length."""
-    if file.git_sha1 and not file.sha256:
-        return hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)
-    return hashlib.sha256()
-
-
-def hash_of_bytes(content: bytes, file: Hashed) -> str:
-    whole = new_hash(file, len(content))
-    whole.update(content)
-    return whole.hexdigest()
+    hash: str
+    """Its SHA-256, or git's id of it: hubs give only that of small files."""
 
 
 def free_bytes(folder: Path) -> int:
@@ -173,8 +102,10 @@ def checked_files(reference: ModelReference, files: list[WeightFile]) -> tuple[W
             raise Refused(
                 f"{reference} holds a file called {file.path!r}, which is not a safe name; it is not fetched."
             )
-        if file.size < 0:
-            raise Refused(f"The hub says that {file.path!r} of {reference} has {file.size} bytes.")
+        if file.size < 0 or not is_hash(file.hash):
+            raise Refused(
+                f"The hub says that {file.path!r} of {reference} has {file.size} bytes and the hash {file.hash[:80]!r}."
+            )
     names = {file.path for file in files}
     if len(names) != len(files):
         raise Refused(f"The hub lists a file of {reference} twice; it is not fetched.")
@@ -233,4 +164,4 @@ def _walk(folder: Path, root: Path, visited: set[tuple[int, int]]) -> Iterator[W
 
 def _file(path: Path, root: Path) -> WeightFile:
     name = path.name if path == root else path.relative_to(root).as_posix()
-    return WeightFile(path=name, size=path.stat().st_size)
+    return WeightFile(path=name, size=path.stat().st_size, hash="")

@@ -37,7 +37,7 @@ from model_accuracy_eval.records.problem import Candidate as Candidate
 from model_accuracy_eval.records.problem import DataBytes as DataBytes
 from model_accuracy_eval.records.problem import DataFile as DataFile
 from model_accuracy_eval.records.problem import DataRow as DataRow
-from model_accuracy_eval.records.problem import HubSplit as HubSplit
+from model_accuracy_eval.records.problem import DataSource as DataSource
 from model_accuracy_eval.records.problem import Media as Media
 from model_accuracy_eval.records.problem import MediaKind as MediaKind
 from model_accuracy_eval.records.problem import MediaPlace as MediaPlace

@@ -139,16 +139,17 @@ class RowsPin(Record, frozen=True, kw_only=True):
     """What a file's rows are, whatever its format, the order of its keys, and further columns."""
 
     count: int
-    columns: tuple[str, ...]
-    sha256: str
-    """Of the rows' values of these columns, in order, as JSON with sorted keys, one row a line."""
+    columns: tuple[str, ...] = ()
+    sha256: str = ""
+    """Of the rows' values of these columns, in order, as JSON with sorted keys, one row a line. Empty: no more than
+    their number and columns is known."""
 
 
-class HubSplit(Record, frozen=True, kw_only=True):
-    """A split of a dataset by the names that its hubs give it; the hub says which files have its rows."""
+class DataSource(Record, frozen=True, kw_only=True):
+    """Where rows are fetched from: a split by the names that its hubs give it, or one file by its address."""
 
     hf: str = ""
-    """`owner/name` on Hugging Face."""
+    """`owner/name` on Hugging Face, which says which files have the rows."""
     ms: str = ""
     """`owner/name` on ModelScope, asked if Hugging Face does not have it or cannot be reached."""
     config: str = ""
@@ -158,9 +159,11 @@ class HubSplit(Record, frozen=True, kw_only=True):
     """Commit, branch or tag on the hub that is named first; empty: the newest commit. What it is then is pinned when it
     is first read."""
     url: str = ""
-    """The address of one file, in place of all the others."""
-    count: int | None = None
-    """How many rows it has, as its publisher says; None: nobody that we could read says it."""
+    """The address of one file in place of all the others: `https://…`, `github:owner/name@commit/path`, likewise `hf:`
+    and `ms:`, or `package:name` for what comes along."""
+    hash: str = ""
+    """What the stored bytes of that file are: their SHA-256, or the id that git gives them. Empty: what they are is
+    noted when they are first fetched."""
 
 
 class DataFile(Record, frozen=True, kw_only=True):
@@ -169,36 +172,22 @@ class DataFile(Record, frozen=True, kw_only=True):
     name: str
     """File name inside `--data-dir`, such as `gsm8k/test.jsonl` (also found with `.gz`), or a path. Without a suffix,
     all kinds of data files are tried."""
+    source: DataSource | None = None
+    """None: it lies on this machine."""
+    pin: RowsPin | None = None
+    """What its rows are with those of `more`; others are refused."""
+    more: "tuple[DataFile, ...]" = ()
+    """Files with further rows, which follow those of this one."""
+    instead: "tuple[DataFile, ...]" = ()
+    """Others with the same rows, as other hosts or the folders of other tools have them, in the order in which they are
+    tried where this file is not on this machine."""
     recipe: Recipe | None = None
     """Changes the file's rows before anything else reads them."""
     adds: dict[str, str] = {}
     """Columns that its rows get, such as the subject where only the name of the file or of the hub's config says it."""
-    as_text: str = ""
-    """The column that gets the whole text of the file, which is one row then."""
-    layout: str = ""
-    """How its rows become those of other copies: a function of `benchmarks.folder_places`."""
-    bundled: str | None = None
-    """File inside the package, for this project's own datasets."""
-    more: "tuple[DataFile, ...]" = ()
-    """Files with further rows, which follow those of this one."""
-    total: int | None = None
-    """How many rows it has with all of `more`, as the dataset's authors say; None: they do not."""
-    hub: str | None = None
-    """Pinned address for downloading, such as `github:openai/grade-school-math@<commit>/<path>`."""
-    sha256: str | None = None
-    """Hash of the uncompressed bytes; a file with another hash is refused, unless its rows are those of `rows`."""
-    git_sha1: str | None = None
-    """Git's own hash of the file, where nobody could read the file itself to compute another."""
-    rows: RowsPin | None = None
     pictures: tuple[str, ...] = ()
     """Columns that name pictures, sounds or videos: by paths beside the file, addresses, or Base64. Data URIs and what
     a table file holds are known by themselves."""
-    split: HubSplit | None = None
-    """Where the rows come from if no one file is named in `hub`."""
-    in_folders: "DataFile | None" = None
-    """The same split as OpenCompass and AISBench have it in their folders, read if --data-dir has it and not this."""
-    instead: "DataFile | None" = None
-    """The same split as a hub has it, read where this file is not on this machine."""
 
 
 class TableFile(Record, frozen=True, kw_only=True):
@@ -207,7 +196,7 @@ class TableFile(Record, frozen=True, kw_only=True):
     path: str
 
 
-RowsStatus = Literal["known", "pinned now", "as pinned", "not compared"]
+RowsStatus = Literal["known", "pinned now", "as pinned", "not compared", "own"]
 
 
 class RowsSource(Record, frozen=True, kw_only=True):
@@ -222,7 +211,12 @@ class RowsSource(Record, frozen=True, kw_only=True):
     """None where the bytes are the known ones, so that nobody had to look at the rows."""
     status: RowsStatus
     """Equal to rows that this program knows, read for the first time and noted in the lock file, equal to what is noted
-    there, or compared with nothing."""
+    there, compared with nothing but perhaps their number, or a file of the user, of which nobody else knows."""
+
+    @property
+    def unpinned(self) -> bool:
+        """Whether nothing says that these are the rows that the dataset's name stands for."""
+        return self.status not in {"known", "own"}
 
 
 class DataBytes(Record, frozen=True, kw_only=True):
@@ -233,8 +227,8 @@ class DataBytes(Record, frozen=True, kw_only=True):
     source: str = ""
     """The address at a hub that it was fetched from; empty for what lies on this machine anyway."""
     content: bytes | TableFile
-    is_known: bool
-    """The bytes are the pinned ones, or nothing is pinned. Otherwise the rows are to be compared."""
+    is_known: bool = False
+    """The bytes are those that the release or the task file pins."""
 
 
 class Slice(Record, frozen=True, kw_only=True):

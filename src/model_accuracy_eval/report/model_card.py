@@ -72,8 +72,9 @@ def _check(run: ExportedRun) -> None:
 
 
 def _hub(task: TaskSpec) -> HubDataset | None:
-    split = task.data.split or (task.data.instead.split if task.data.instead else None)
-    return HubDataset(split.hf, split.config or "default", split.revision) if split and split.hf else None
+    sources = (file.source for file in (task.data, *task.data.instead))
+    split = next((source for source in sources if source and source.hf), None)
+    return HubDataset(split.hf, split.config or "default", split.revision) if split else None
 
 
 def _entry(run: ExportedRun, result: DatasetResult, hub: HubDataset) -> JSON:

@@ -129,7 +129,7 @@ def library(
         LOADER.set(TrustedFunctions(environment))
     source = data or hub(environment)
     return Library(
-        read_file=lambda path: source.read(DataFile(name=path), data_dir).content,
+        read_file=lambda path: next(source.parts(DataFile(name=path), data_dir)).content,
         files=TaskFiles(),
         folders=folders,
         trusted=trusted,
@@ -139,8 +139,8 @@ def library(
 
 
 def _split(file: DataFile, data_dir: str | None, source: DataHub) -> tuple[tuple[str, ...], list[DataRow]]:
-    places, found, _ = rows.whole(file, (), data_dir, source)
-    return places, list(found)
+    found = rows.gathered(file, (), data_dir, source)
+    return found.places, found.rows
 
 
 def _file_layer(path: str | None) -> dict[str, Any]:

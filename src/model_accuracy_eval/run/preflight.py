@@ -128,7 +128,7 @@ def prepared(task: TaskSpec, plan: RunPlan, ports: Ports) -> PreparedDataset:
     try:
         dataset = preparation.assemble(task, read, plan.settings.limit, plan.shard)
     except MissingData as missing:
-        if task.data.hub or task.data.split:
+        if any(file.source for file in (task.data, *task.data.instead)):
             missing.next_step = f"model-accuracy-eval tasks prepare {task.name}"
         raise
     return msgspec.structs.replace(dataset, sources=tuple(sources))

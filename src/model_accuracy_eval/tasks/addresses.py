@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from model_accuracy_eval.errors import BadValue
 from model_accuracy_eval.records import (
     DataFile,
+    DataSource,
     GroupMean,
-    HubSplit,
     MetricUse,
     Pipeline,
     Prompt,
@@ -46,16 +46,16 @@ def _of_hub(name: str) -> tuple[str, DataFile]:
             f"'{name}' is no dataset of a hub: write hf:org/name or ms:org/name, and where there are several, "
             ":configuration and :split behind it, such as hf:openai/gsm8k:main:test."
         )
-    split = HubSplit(
+    source = DataSource(
         hf=parts["name"] if parts["hub"] == "hf" else "",
         ms=parts["name"] if parts["hub"] == "ms" else "",
         config=parts["config"] or "",
         split=parts["split"] or "",
         revision=parts["revision"] or "",
     )
-    called = "_".join(filter(None, (parts["name"].partition("/")[2], split.config, split.split)))
+    called = "_".join(filter(None, (parts["name"].partition("/")[2], source.config, source.split)))
     return name_of_files(called), DataFile(
-        name="/".join(filter(None, (parts["name"], split.config, split.split))), split=split
+        name="/".join(filter(None, (parts["name"], source.config, source.split))), source=source
     )
 
 
@@ -68,7 +68,7 @@ def _of_url(name: str) -> tuple[str, DataFile]:
         raise BadValue(f"The address of a data file must hold no password, because reports show it: {parts.hostname}.")
     if not parts.hostname or "." not in file:
         raise BadValue(f"'{name}' is no address of a data file: it must end in a name such as test.jsonl.")
-    return name_of_files(file.removesuffix(".gz").rpartition(".")[0]), DataFile(name=file, split=HubSplit(url=name))
+    return name_of_files(file.removesuffix(".gz").rpartition(".")[0]), DataFile(name=file, source=DataSource(url=name))
 
 
 def name_of_files(name: str) -> str:

@@ -144,7 +144,7 @@ class Library:
 
     def _beside(self, path: str, data: DataFile) -> DataFile:
         place = str(PurePath(path).parent / data.name)
-        is_local = data.name and not (data.hub or data.split or data.bundled or data.recipe)
+        is_local = data.name and not (data.source or data.recipe)
         if not is_local or place == data.name or not self.files.holds(place):
             return data
         return replace(data, name=place)

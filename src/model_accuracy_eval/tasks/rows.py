@@ -1,91 +1,32 @@
-"""Whether rows are those that are known, or that were read first, whatever the format and the parts of their files."""
+"""Data files and their rows. Errors name the file, the line and the field."""
 
 import codecs
 import contextlib
-import hashlib
 import io
 import json
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path, PurePath
 from typing import Any, Literal
 
 import msgspec
 
-from model_accuracy_eval.benchmarks.folder_places import LAYOUTS
+from model_accuracy_eval.benchmarks import folder_places
+from model_accuracy_eval.benchmarks.folder_places import OF_TEXTS, RowsForm
 from model_accuracy_eval.errors import BadData, MissingData, Unfetched
-from model_accuracy_eval.ports import DataHub, MakeRows, RowPins
-from model_accuracy_eval.records import DataBytes, DataFile, DataRow, RowsPin, RowsSource, RowsStatus, TableFile
-from model_accuracy_eval.records.problem import marked
+from model_accuracy_eval.ports import DataHub, MakeRows
+from model_accuracy_eval.records import DataBytes, DataFile, DataRow, RowsSource, TableFile
 from model_accuracy_eval.system import media_files, table_files
-from model_accuracy_eval.tasks import row_formats
-
-_Rows = Sequence[dict[str, Any]]
-
-
-def pin(rows: _Rows, columns: tuple[str, ...]) -> RowsPin:
-    """The pin of these rows."""
-    whole = hashlib.sha256()
-    for row in rows:
-        whole.update(msgspec.json.encode([marked(row.get(column)) for column in columns], order="sorted"))
-        whole.update(b"\n")
-    return RowsPin(count=len(rows), columns=columns, sha256=whole.hexdigest())
-
-
-def check(
-    file: DataFile, rows: _Rows, fields: Sequence[str], places: tuple[str, ...], pins: RowPins, *, is_known: bool
-) -> RowsSource:
-    """Where the rows came from, after a comparison with what is known of them; others are refused.
-
-    `is_known`: their bytes are the pinned ones, so that there is nothing to compare.
-    """
-    noted = file.rows or (pins.noted(file.split, fields) if file.split else None)
-    # Where no pin has columns, all count: prompts and answers read more than those that every row has to have.
-    columns = noted.columns if noted else tuple(sorted({name for row in rows for name in row}))
-    if is_known:
-        return RowsSource(file=file.name, places=places, count=len(rows), status="known")
-    found, known, is_new = pin(rows, columns), file.rows, False
-    if known is None and file.split:
-        known, is_new = pins.pinned(file.split, found)
-    status: RowsStatus = "known" if file.rows else "pinned now" if is_new else "as pinned" if known else "not compared"
-    source = RowsSource(file=file.name, places=places, count=len(rows), rows=found, status=status)
-    if known is None and file.split and file.split.count not in (None, source.count):
-        raise BadData(
-            f"{', '.join(places)} has {source.count:,} rows, but '{file.name}' stands for {file.split.count:,}. "
-            f"Remove it to have them fetched; or evaluate it as questions of your own: --datasets {places[0]}."
-        )
-    if known is not None and found != known:
-        raise BadData(_difference(source, rows, found, known, pins))
-    return source
-
-
-def _difference(source: RowsSource, rows: _Rows, found: RowsPin, known: RowsPin, pins: RowPins) -> str:
-    missing = [column for column in known.columns if not any(column in row for row in rows)]
-    lack = f" without the columns {', '.join(missing)}" if missing else ""
-    return (
-        f"{', '.join(source.places)} does not have the rows that '{source.file}' stands for: it has {found.count:,} "
-        f"rows{lack} with the hash {found.sha256[:12]}…, known are {known.count:,} with {known.sha256[:12]}… "
-        f"({', '.join(known.columns)}). {_cure(source, pins)}"
-    )
-
-
-def _cure(source: RowsSource, pins: RowPins) -> str:
-    if source.status == "known":
-        return (
-            "Remove it, and `run` fetches the known rows if they have a source; or evaluate it as questions of your "
-            f"own: --datasets {source.places[0]}."
-        )
-    return (
-        f"{pins.lock} noted them at their first use. To go on with others, give the dataset's name to "
-        "`model-accuracy-eval tasks prepare --update`."
-    )
-
-
-# Data files and their rows. Errors name the file, the line and the field.
-
+from model_accuracy_eval.tasks import row_formats, row_pins
+from model_accuracy_eval.tasks.row_pins import Gathered
 
 _DECODER = msgspec.json.Decoder()
 
 _INNER = ("examples", "example", "data", "rows")
+
+
+MOST_ROWS = 2_000_000
+"""Each takes hundreds of bytes, however short it is."""
 
 
 def read(
@@ -103,82 +44,68 @@ def read(
     """
 
     def rows_of(name: str) -> list[DataRow]:
-        data = hub.read(DataFile(name=name), data_dir)
-        return list(parse(data.place, data.content, ()))
+        return gathered(DataFile(name=name), (), data_dir, hub).rows
 
     if file.recipe and file.recipe.loader:
         return make_rows(file.recipe, [], rows_of)
-    if file.in_folders and data_dir and not hub.lies_in(file, data_dir) and hub.lies_in(file.in_folders, data_dir):
-        return read(file.in_folders, fields, data_dir, hub, make_rows, note=note)
-    try:
-        own = () if file.recipe else [field for field in fields if field not in file.adds]
-        places, rows, is_pinned = whole(file, () if file.layout else own, data_dir, hub)
-    except (MissingData, Unfetched) as missing:
-        if file.instead is None:
-            raise
-        return _read_instead(file, missing, lambda other: read(other, fields, data_dir, hub, make_rows, note=note))
-    if file.layout:
-        rows = LAYOUTS[file.layout](list(rows), places[0])
-        rows = [_checked(f"{places[0]}, row {number}", row, own) for number, row in enumerate(rows, start=1)]
-    note(check(file, rows, own, places, hub.pins, is_known=is_pinned))
-    if file.recipe:
-        rows = make_rows(file.recipe, list(rows), rows_of)
-    if file.adds:
-        rows = [{**row, **file.adds} for row in rows]
-    for other in file.more:
-        rows = [*rows, *read(other, fields, data_dir, hub, make_rows, note=note)]
-    _check_total(file, places[0], len(rows))
-    return rows
+    own = () if file.recipe else fields
+    found = gathered_first(file, own, data_dir, hub)
+    note(row_pins.check(file, found, hub.pins))
+    return make_rows(file.recipe, found.rows, rows_of) if file.recipe else found.rows
 
 
-def _check_total(file: DataFile, place: str, count: int) -> None:
-    if file.total not in (None, count):
-        others = f" and the {len(file.more)} files beside it have" if file.more else " has"
-        raise BadData(
-            f"{place}{others} {count:,} rows, but the dataset has {file.total:,}: some are missing, or it is another "
-            "revision. Remove what is there to have the known rows fetched."
-        )
+def gathered_first(file: DataFile, fields: Sequence[str], data_dir: str | None, hub: DataHub) -> Gathered:
+    """From --data-dir, else from the first place that can be had; where none can, the sentences of those that have a
+    source."""
+    places = (file, *file.instead)
+    there = [one for one in places if data_dir and hub.lies_in(one, data_dir)]
+    others = [one for one in places if one is file or one.source]
+    failures: list[MissingData | Unfetched] = []
+    for place in there[:1] or others:
+        try:
+            return gathered(place, fields, data_dir, hub, stands_in=place is not file)
+        except (MissingData, Unfetched) as failure:  # noqa: PERF203 - a loop of hosts
+            if there:
+                raise
+            if place.source or len(others) == 1:
+                failures.append(failure)
+    first = failures[0]
+    if len(failures) > 1 and all(isinstance(one, Unfetched) for one in failures):
+        raise Unfetched(" Nor elsewhere: ".join(one.sentence for one in failures)) from first
+    raise first
 
 
-def _read_instead(
-    file: DataFile, missing: MissingData | Unfetched, read_file: Callable[[DataFile], Sequence[DataRow]]
-) -> Sequence[DataRow]:
-    """The same rows from another host; where that has none either, the file's own sentence comes first."""
-    if file.instead is None:
-        raise missing
-    try:
-        return read_file(file.instead)
-    except (MissingData, Unfetched) as other:
-        if file.hub is None:
-            raise  # it is the other one that has a source
-        if isinstance(missing, Unfetched) and isinstance(other, Unfetched):
-            raise Unfetched(f"{missing.sentence} Nor elsewhere: {other.sentence}") from other
-        raise missing from other
+def gathered(
+    place: DataFile, fields: Sequence[str], data_dir: str | None, hub: DataHub, *, stands_in: bool = False
+) -> Gathered:
+    """From this one place. `stands_in`: in place of another, whose form its rows get."""
+    rows: list[DataRow] = []
+    places: list[str] = []
+    is_known = from_hub = True
+    strange = ""
+    for file in (place, *place.more):
+        own = [field for field in fields if field not in file.adds]
+        layout = folder_places.layout(file.name) if stands_in else None
+        for data in hub.parts(file, data_dir):
+            places.append(data.source or data.place)
+            is_known, from_hub = is_known and data.is_known, from_hub and bool(data.source)
+            found = _rows_of(file, data, own, layout)
+            rows += [{**row, **file.adds} for row in found] if file.adds else found
+            if file.source and file.source.hash and not data.is_known:
+                strange = strange or data.place
+            del data  # before the next one is read: some files have a gigabyte
+    return Gathered(place, tuple(places), rows, is_known, from_hub, strange)
 
 
-def whole(
-    file: DataFile, fields: Sequence[str], data_dir: str | None, hub: DataHub
-) -> tuple[tuple[str, ...], Sequence[DataRow], bool]:
-    """All rows of the file, or of the files that its split has, where these are, and whether it is the pinned one."""
-    is_pinned, places = False, []
-    rows: Sequence[DataRow] = []
-    for one in hub.shards(file, data_dir):
-        data = hub.read(one, data_dir if one is file else None)
-        places.append(data.source or data.place)
-        more = _rows_of(file, data, fields)
-        rows = [*rows, *more] if rows else more
-        is_pinned = one is file and data.is_known and file.sha256 is not None
-        del data  # before the next one is read: some files have a gigabyte
-    return tuple(places), rows, is_pinned
-
-
-def _rows_of(file: DataFile, data: DataBytes, fields: Sequence[str]) -> Sequence[DataRow]:
-    """The rows, with references in the columns that name pictures; of a file that is read as one text the only one."""
-    if file.as_text:
-        if not isinstance(data.content, bytes):
-            raise BadData(f"{data.place} is a table, but is to be read as one text.")
-        return [{file.as_text: _text(data.place, data.content)}]
-    rows = parse(data.place, data.content, fields)
+def _rows_of(file: DataFile, data: DataBytes, fields: Sequence[str], layout: RowsForm | None) -> Sequence[DataRow]:
+    """The rows, with references in the columns that name pictures."""
+    if layout in OF_TEXTS and isinstance(data.content, bytes):
+        rows: Sequence[DataRow] = [{"value": _text(data.place, data.content)}]
+    else:
+        rows = parse(data.place, data.content, () if layout else fields)
+    if layout:
+        rows = layout(list(rows), data.place)
+        rows = [_checked(f"{data.place}, row {number}", row, fields) for number, row in enumerate(rows, start=1)]
     if not file.pictures:
         return rows
     folder = Path(data.place).parent
@@ -207,7 +134,9 @@ def parse(name: str, data: bytes | TableFile, fields: Sequence[str]) -> Sequence
             f"{name}: rows are read from {', '.join((*_READERS, *table_files.ENDINGS[:-1]))} and "
             f"{table_files.ENDINGS[-1]} files (each also as .gz), not from '{suffix}'."
         )
-    rows = [_checked(f"{name}, {place}", row, fields) for place, row in entries]
+    rows = [_checked(f"{name}, {place}", row, fields) for place, row in islice(entries, MOST_ROWS + 1)]
+    if len(rows) > MOST_ROWS:
+        raise BadData(f"{name} has more than {MOST_ROWS:,} rows, which is more than fits beside a run.")
     if isinstance(data, bytes) and b";base64," in data:
         numbered = enumerate(rows, start=1)
         rows = [media_files.with_data_uris(f"{name}, row {number}", row) for number, row in numbered]

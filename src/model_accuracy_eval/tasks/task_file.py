@@ -18,12 +18,13 @@ from msgspec.structs import replace
 from model_accuracy_eval.errors import BadValue, UnknownName
 from model_accuracy_eval.records import (
     DataFile,
+    DataSource,
     FewShot,
     Grouping,
-    HubSplit,
     MetricUse,
     Pipeline,
     Prompt,
+    RowsPin,
     Slice,
     Step,
     TaskSpec,
@@ -103,8 +104,8 @@ def usage_error(
 
 
 _RECORDS: dict[str, type[msgspec.Struct]] = {
-    "data": DataFile, "instead": DataFile, "more": DataFile, "split": HubSplit, "prompt": Prompt, "fewshot": FewShot,
-    "pipelines": Pipeline, "metrics": MetricUse, "slice": Slice, "grouping": Grouping,
+    "data": DataFile, "instead": DataFile, "more": DataFile, "source": DataSource, "pin": RowsPin, "prompt": Prompt,
+    "fewshot": FewShot, "pipelines": Pipeline, "metrics": MetricUse, "slice": Slice, "grouping": Grouping,
     **dict.fromkeys(("filters", "views", "sampler", "scorer"), Step),
 }  # fmt: skip
 """The field of a task, at any depth → the record that it holds."""

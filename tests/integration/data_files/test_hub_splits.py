@@ -13,7 +13,7 @@ from tests.servers.file_host import FileHost
 from model_accuracy_eval.errors import BadData, BadValue, EvalError, Refused
 from model_accuracy_eval.hubs.data_fetch import DATA, DataFetch
 from model_accuracy_eval.hubs.file_hub import FileHub
-from model_accuracy_eval.records import DataFile, DataRow, HubSplit, Recipe
+from model_accuracy_eval.records import DataFile, DataRow, DataSource, Recipe, RowsPin
 from model_accuracy_eval.tasks import rows
 
 QUICK = replace(DATA, attempts=2, base=0.01, cap=0.02, longest_retry_after=0.1)
@@ -77,13 +77,13 @@ def no_recipes(recipe: Recipe, rows: object, read: object) -> list[DataRow]:
     raise AssertionError(recipe)
 
 
-def questions(hub: FileHub, split: HubSplit, data_dir: str | None = None) -> list[str]:
-    file = DataFile(name="sums/test", split=split)
+def questions(hub: FileHub, source: DataSource, data_dir: str | None = None, count: int = 0) -> list[str]:
+    file = DataFile(name="sums/test", source=source, pin=RowsPin(count=count) if count else None)
     return [row["question"] for row in rows.read(file, FIELDS, data_dir, hub, no_recipes)]
 
 
-SUMS = HubSplit(hf="org/sums")
-MAIN = HubSplit(hf="org/sums", config="main")
+SUMS = DataSource(hf="org/sums")
+MAIN = DataSource(hf="org/sums", config="main")
 
 
 def test_a_split_in_parts_is_read_in_their_order(server: FakeHub, tmp_path: Path) -> None:
@@ -94,8 +94,9 @@ def test_a_split_in_parts_is_read_in_their_order(server: FakeHub, tmp_path: Path
     assert questions(hub(server, tmp_path), MAIN) == ["q0", "q1", "q2", "q3", "q4"]
     assert questions(hub(server, tmp_path, offline=True), MAIN) == ["q0", "q1", "q2", "q3", "q4"]
     assert len(server.asked) == asked
-    entry = json.loads((tmp_path / "data" / "accuracy-data.lock").read_bytes())["splits"]["hf:org/sums:main:test"]
-    assert (entry["source"], len(entry["files"])) == (f"hf:org/sums@{commit}", 3)
+    entry = json.loads((tmp_path / "data" / "accuracy-data.lock").read_bytes())["sources"]["hf:org/sums:main:test"]
+    assert entry["files"][0]["at"] == f"hf:org/sums@{commit}/main/test-00000-of-00003.jsonl"
+    assert len(entry["files"]) == 3
 
 
 def test_a_branch_that_moves_does_not_change_the_question(server: FakeHub, tmp_path: Path) -> None:
@@ -110,41 +111,41 @@ def test_a_branch_that_moves_does_not_change_the_question(server: FakeHub, tmp_p
 
 
 @pytest.mark.parametrize(
-    ("files", "split", "expected"),
+    ("files", "source", "expected"),
     [
         ({"test.jsonl": lines(0, 2), "train.jsonl": lines(9, 1)}, MAIN, None),
         ({"test.jsonl": lines(0, 2), "train.jsonl": lines(9, 1)}, SUMS, ["q0", "q1"]),
         ({"data/test-00000-of-00001.jsonl": lines(0, 1), "data/x.txt": b""}, SUMS, ["q0"]),
         ({"main/test.jsonl": lines(0, 1), "other/test.jsonl": lines(5, 1)}, MAIN, ["q0"]),
         ({"main/test/a.jsonl": lines(0, 1), "main/train/a.jsonl": lines(5, 1)}, MAIN, ["q0"]),
-        ({"dev.jsonl": lines(0, 1), "test.jsonl": lines(5, 1)}, HubSplit(hf="org/sums", split="validation"), ["q0"]),
-        ({"dev.jsonl": lines(0, 1), "val.jsonl": lines(5, 1)}, HubSplit(hf="org/sums", split="val"), ["q5"]),
-        ({"all.jsonl": lines(0, 1)}, HubSplit(hf="org/sums", split="train"), ["q0"]),
+        ({"dev.jsonl": lines(0, 1), "test.jsonl": lines(5, 1)}, DataSource(hf="org/sums", split="validation"), ["q0"]),
+        ({"dev.jsonl": lines(0, 1), "val.jsonl": lines(5, 1)}, DataSource(hf="org/sums", split="val"), ["q5"]),
+        ({"all.jsonl": lines(0, 1)}, DataSource(hf="org/sums", split="train"), ["q0"]),
     ],
 )
 def test_files_are_found_by_their_names(
-    server: FakeHub, tmp_path: Path, files: dict[str, Blob | bytes], split: HubSplit, expected: list[str] | None
+    server: FakeHub, tmp_path: Path, files: dict[str, Blob | bytes], source: DataSource, expected: list[str] | None
 ) -> None:
     """Where no card declares them."""
     server.push("datasets/org/sums", {"README.md": b"# Sums", **files})
     if expected is None:
         with pytest.raises(BadValue, match="hf:org/sums has no configuration 'main': default"):
-            questions(hub(server, tmp_path), split)
+            questions(hub(server, tmp_path), source)
     else:
-        assert questions(hub(server, tmp_path), split) == expected
+        assert questions(hub(server, tmp_path), source) == expected
 
 
 @pytest.mark.parametrize(
-    ("files", "split", "sentence"),
+    ("files", "source", "sentence"),
     [
         (SHARDS, SUMS, r"has 2 configurations: main, socratic\. Name one, such as hf:org/sums:main:"),
-        (SHARDS, HubSplit(hf="org/sums", config="main", split="dev"), r"has no split 'dev': test, train\. Name one"),
+        (SHARDS, DataSource(hf="org/sums", config="main", split="dev"), r"has no split 'dev': test, train\. Name one"),
         ({"all.jsonl": lines(0, 1)}, SUMS, r"has no split 'test': train\."),
         ({"test-00000-of-00002.jsonl": lines(0, 1)}, SUMS, r"has 1 of the 2 parts of the split 'test'"),
         ({"test.jsonl": lines(0, 1), "test.csv": b"question,answer\nq0,0\n"}, SUMS, r"in 2 formats \(\.csv, \.jsonl\)"),
         (
             {"dev.jsonl": lines(0, 1), "val.jsonl": lines(5, 1)},
-            HubSplit(hf="org/sums", split="validation"),
+            DataSource(hf="org/sums", split="validation"),
             r"has no split 'validation': dev, val\.",
         ),
         (
@@ -165,12 +166,12 @@ def test_files_are_found_by_their_names(
     ],
 )
 def test_no_split_is_guessed(
-    server: FakeHub, tmp_path: Path, files: dict[str, Blob | bytes], split: HubSplit, sentence: str
+    server: FakeHub, tmp_path: Path, files: dict[str, Blob | bytes], source: DataSource, sentence: str
 ) -> None:
     """The sentence lists what there is; nothing is pinned."""
     server.push("datasets/org/sums", files)
     with pytest.raises(BadValue, match=sentence):
-        questions(hub(server, tmp_path), split)
+        questions(hub(server, tmp_path), source)
     assert not (tmp_path / "data" / "accuracy-data.lock").exists()
 
 
@@ -197,7 +198,7 @@ def test_model_scope_is_asked_where_hugging_face_has_none(server: FakeHub, tmp_p
     """Or where its variable says so; the files are listed page by page."""
     many: dict[str, Blob | bytes] = {f"extra/{n}.bin": b"x" for n in range(450)}
     server.push("ms/team/sums", {"README.md": CARD, **many, **SHARDS})
-    both = HubSplit(hf="org/sums", ms="team/sums", config="main", revision="0" * 40)
+    both = DataSource(hf="org/sums", ms="team/sums", config="main", revision="0" * 40)
     assert questions(hub(server, tmp_path), both) == ["q0", "q1", "q2", "q3", "q4"]
     assert server.asked[0].startswith("GET /api/datasets/org/sums/")
     before = len(server.asked)
@@ -210,7 +211,7 @@ def test_a_gated_dataset_is_told_with_the_page_and_the_variable(server: FakeHub,
     """And read with the token, which the storage never sees; ModelScope is no way around the terms."""
     server.push("datasets/org/sums", SHARDS, token="hf_MARKER", gated=True)
     server.push("ms/team/sums", SHARDS)
-    gated = HubSplit(hf="org/sums", ms="team/sums", config="main")
+    gated = DataSource(hf="org/sums", ms="team/sums", config="main")
     with pytest.raises(Refused, match=rf"is gated: .*HF_TOKEN.* has to accept its terms at {server.hub.url}/datasets/"):
         questions(hub(server, tmp_path), gated)
     assert len(questions(hub(server, tmp_path, HF_TOKEN="hf_MARKER"), gated)) == 5
@@ -222,7 +223,7 @@ def test_a_renamed_dataset_is_followed_and_told(server: FakeHub, tmp_path: Path)
     server.push("datasets/org/sums", SHARDS)
     server.renamed["org/old"] = "sums"
     said: list[str] = []
-    assert questions(hub(server, tmp_path, said=said), HubSplit(hf="org/old", config="main"))[:1] == ["q0"]
+    assert questions(hub(server, tmp_path, said=said), DataSource(hf="org/old", config="main"))[:1] == ["q0"]
     assert said[0] == f"hf:org/old is called org/sums at {server.hub.url} now."
 
 
@@ -236,7 +237,7 @@ def test_offline_says_what_is_missing(server: FakeHub, tmp_path: Path) -> None:
 def test_a_hub_that_lies_about_a_small_file_is_refused(server: FakeHub, tmp_path: Path) -> None:
     """Its git hash is compared."""
     server.push("datasets/org/sums", {"test.jsonl": Blob(lines(0, 2), served=lines(7, 2))})
-    with pytest.raises(EvalError, match="is not the file that 'test.jsonl' stands for: its git hash is"):
+    with pytest.raises(EvalError, match="test.jsonl is not the expected file: its hash is [0-9a-f]{40}, but"):
         questions(hub(server, tmp_path), SUMS)
 
 
@@ -252,15 +253,16 @@ def test_what_was_converted_in_part_is_not_the_split(server: FakeHub, tmp_path: 
 def test_another_count_than_the_publisher_s_is_refused_until_it_is_accepted(server: FakeHub, tmp_path: Path) -> None:
     """A revised dataset is another question; so is half of one under --data-dir."""
     server.push("datasets/org/sums", SHARDS)
-    counted = HubSplit(hf="org/sums", config="main", count=6)
-    with pytest.raises(BadData, match=r"has 5 rows in its split 'test', but its publisher says 6: .* prepare --update"):
-        questions(hub(server, tmp_path), counted)
-    hub(server, tmp_path, update=True).prepare(DataFile(name="sums/test", split=counted))
-    assert len(questions(hub(server, tmp_path), counted)) == 5
+    with pytest.raises(
+        BadData, match=r"it has 5 rows, its publisher says 6\. It has been revised, .* prepare --update"
+    ):
+        questions(hub(server, tmp_path), MAIN, count=6)
+    assert len(questions(hub(server, tmp_path, update=True), MAIN, count=6)) == 5
+    assert len(questions(hub(server, tmp_path), MAIN, count=6)) == 5
     (tmp_path / "own" / "sums").mkdir(parents=True)
     (tmp_path / "own" / "sums" / "test.jsonl").write_bytes(lines(0, 3))
-    with pytest.raises(BadData, match=r"sums/test\.jsonl has 3 rows, but 'sums/test' stands for 6\. Remove it"):
-        questions(hub(server, tmp_path / "new"), counted, str(tmp_path / "own"))
+    with pytest.raises(BadData, match=r"sums/test\.jsonl does not .*: it has 3 rows, its publisher says 6\. Remove it"):
+        questions(hub(server, tmp_path / "new"), MAIN, str(tmp_path / "own"), count=6)
 
 
 @pytest.mark.parametrize(
@@ -297,7 +299,7 @@ def test_a_file_that_was_changed_in_the_cache_is_fetched_again(server: FakeHub, 
     first = questions(hub(server, tmp_path), MAIN)
     for path in tmp_path.rglob("test-00000-*.jsonl"):
         path.write_bytes(lines(50, 2))
-    with pytest.raises(BadData, match="is not the file that 'main/test-00000-of-00003.jsonl' stands for"):
+    with pytest.raises(BadData, match="test-00000-of-00003.jsonl was changed: its hash is"):
         questions(hub(server, tmp_path, offline=True), MAIN)
     assert questions(hub(server, tmp_path), MAIN) == first
 
@@ -306,8 +308,8 @@ def test_a_revision_of_model_scope_is_that_one(server: FakeHub, tmp_path: Path) 
     """Not the newest, which is what comes without one."""
     old = server.push("ms/team/sums", {"test.jsonl": lines(0, 2)})
     server.push("ms/team/sums", {"test.jsonl": lines(50, 2)})
-    assert questions(hub(server, tmp_path), HubSplit(ms="team/sums", revision=old)) == ["q0", "q1"]
-    assert questions(hub(server, tmp_path), HubSplit(ms="team/sums")) == ["q50", "q51"]
+    assert questions(hub(server, tmp_path), DataSource(ms="team/sums", revision=old)) == ["q0", "q1"]
+    assert questions(hub(server, tmp_path), DataSource(ms="team/sums")) == ["q50", "q51"]
 
 
 def test_a_file_that_changes_while_it_comes_is_no_mixture(server: FakeHub, tmp_path: Path) -> None:
@@ -315,6 +317,6 @@ def test_a_file_that_changes_while_it_comes_is_no_mixture(server: FakeHub, tmp_p
     with FileHost({"/a.jsonl": lines(1000, 90)}) as host:
         host.cut["/a.jsonl"] = [500]
         host.then["/a.jsonl"] = {"/a.jsonl": lines(2000, 90)}
-        found = questions(hub(server, tmp_path), HubSplit(url=f"{host.url}/a.jsonl"))
+        found = questions(hub(server, tmp_path), DataSource(url=f"{host.url}/a.jsonl"))
     assert found == [f"q{n}" for n in range(2000, 2090)]
     assert [request.headers.get("range") for request in host.requests] == [None, "bytes=500-"]

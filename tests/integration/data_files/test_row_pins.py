@@ -12,10 +12,10 @@ from tests.servers.fake_hub import Blob, FakeHub
 from model_accuracy_eval.errors import BadData, EvalError
 from model_accuracy_eval.hubs.data_fetch import DataFetch
 from model_accuracy_eval.hubs.file_hub import FileHub
-from model_accuracy_eval.records import DataFile, HubSplit, RowsSource
-from model_accuracy_eval.tasks import rows
+from model_accuracy_eval.records import DataFile, DataSource, RowsSource
+from model_accuracy_eval.tasks import row_pins, rows
 
-FILE = DataFile(name="sums/test.jsonl", split=MAIN)
+FILE = DataFile(name="sums/test.jsonl", source=MAIN)
 
 
 @pytest.fixture
@@ -60,20 +60,32 @@ def test_the_form_of_rows_does_not_matter(server: FakeHub, tmp_path: Path) -> No
     ]
     as_csv = b"answer,question\n" + b"".join(b"%d,q%d\n" % (n, n) for n in range(5))
     for name, content in (("sums/test.jsonl", "\n".join(turned).encode()), ("sums/test.csv", as_csv)):
-        found = source(hub(server, tmp_path), DataFile(name=name, split=MAIN), own(tmp_path / "own", content, name))
+        found = source(hub(server, tmp_path), DataFile(name=name, source=MAIN), own(tmp_path / "own", content, name))
         assert (found.status, found.rows) == ("as pinned", first.rows)
 
 
 @pytest.mark.parametrize(
     ("content", "difference"),
     [
-        (lines(0, 4), "it has 4 rows with the hash .*, known are 5 "),
-        (lines(0, 6), "it has 6 rows with the hash .*, known are 5 "),
-        (lines(0, 2) + lines(3, 1) + lines(2, 1) + lines(4, 1), "it has 5 rows with the hash .*, known are 5 "),
-        (lines(0, 5).replace(b'"answer": "3"', b'"answer": "33"'), "known are 5 "),
-        (lines(0, 5).replace(b'"3"', b"3"), "known are 5 "),
+        (lines(0, 4), "it has 4 rows .*, known are 5 .* Missing is row 5 of the known ones"),
+        (lines(3, 2), "it has 2 rows .*, known are 5 .* Missing are 3 rows, 1 to 3 of the known ones"),
+        (lines(0, 6), "it has 6 rows .*, known are 5 .* Added is row 6"),
+        (lines(7, 1) + lines(1, 3), "it has 4 rows .*, known are 5 .* The first that differs is row 1; the last 0 are"),
+        (lines(0, 2) + lines(3, 1) + lines(2, 1) + lines(4, 1), "it has 5 rows .*, known are 5 .* Rows 3, 4 differ"),
+        (lines(7, 5), "it has 5 rows .*, known are 5 .* Rows 1, 2, 3 and 2 more differ"),
+        (lines(0, 5).replace(b'"answer": "3"', b'"answer": "33"'), "known are 5 .* Row 4 differs"),
+        (lines(0, 5).replace(b'"3"', b"3"), "known are 5 .* Row 4 differs"),
     ],
-    ids=["fewer", "more", "another order", "another answer", "another type"],
+    ids=[
+        "fewer",
+        "without the first",
+        "more",
+        "others",
+        "another order",
+        "all others",
+        "another answer",
+        "another type",
+    ],
 )
 def test_other_rows_are_refused_with_the_difference(
     server: FakeHub, tmp_path: Path, content: bytes, difference: str
@@ -82,7 +94,7 @@ def test_other_rows_are_refused_with_the_difference(
     source(hub(server, tmp_path))
     with pytest.raises(BadData, match=rf"own/sums/test\.jsonl does not have the rows .*{difference}") as refused:
         source(hub(server, tmp_path), data_dir=own(tmp_path / "own", content))
-    assert "`model-accuracy-eval tasks prepare --update`" in refused.value.sentence
+    assert f"--datasets {tmp_path}/own/sums/test.jsonl" in refused.value.sentence
 
 
 def test_columns_that_rows_may_lack_are_compared_too(server: FakeHub, tmp_path: Path) -> None:
@@ -97,8 +109,10 @@ def test_columns_that_rows_may_lack_are_compared_too(server: FakeHub, tmp_path: 
 
 def test_rows_that_a_release_knows_are_named_with_a_way_on(tmp_path: Path) -> None:
     """For a user's file, whose earlier rows this machine may never have seen."""
-    known = rows.pin([json.loads(line) for line in lines(0, 5).splitlines()], FIELDS)
-    file = DataFile(name="sums/test.jsonl", hub="hf:org/sums@0a1b2c/x.jsonl", sha256="0" * 64, rows=known)
+    known = row_pins.pin([json.loads(line) for line in lines(0, 5).splitlines()], FIELDS)
+    file = DataFile(
+        name="sums/test.jsonl", source=DataSource(url="hf:org/sums@0a1b2c/x.jsonl", hash="0" * 64), pin=known
+    )
     cache = FileHub({"MODEL_ACCURACY_EVAL_CACHE": str(tmp_path)})
     assert source(cache, file, own(tmp_path / "own", lines(0, 5))).status == "known"
     with pytest.raises(
@@ -112,8 +126,8 @@ def test_an_update_takes_what_the_hub_has_now(server: FakeHub, tmp_path: Path) -
     source(hub(server, tmp_path))
     server.push("datasets/org/sums", {**SHARDS, "main/test-00000-of-00003.jsonl": Blob(lines(70, 2), large=True)})
     assert source(hub(server, tmp_path)).status == "as pinned"
-    hub(server, tmp_path, update=True).prepare(FILE)
-    assert source(hub(server, tmp_path)).status == "pinned now"
+    source(hub(server, tmp_path, update=True))
+    assert source(hub(server, tmp_path)).status == "as pinned"
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="files can be given to others by root alone")
@@ -128,13 +142,13 @@ def test_a_lock_file_that_is_none_is_told(server: FakeHub, tmp_path: Path) -> No
     """Nothing is pinned anew in silence."""
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "accuracy-data.lock").write_text("<<<<<<< HEAD")
-    with pytest.raises(BadData, match="is no lock file that can be read"):
+    with pytest.raises(BadData, match="is no lock file of this program: it cannot be read"):
         source(hub(server, tmp_path))
 
 
 def test_a_user_s_file_without_anything_known_is_compared_with_nothing(server: FakeHub, tmp_path: Path) -> None:
     """And not noted either, because it is the user's to change."""
-    split = DataFile(name="sums/test.jsonl", split=HubSplit(hf="org/none"))
+    split = DataFile(name="sums/test.jsonl", source=DataSource(hf="org/none"))
     assert source(hub(server, tmp_path), split, own(tmp_path / "own", lines(0, 5))).status == "not compared"
     assert source(hub(server, tmp_path), split, own(tmp_path / "own", lines(0, 4))).status == "not compared"
     assert server.asked == []
@@ -162,14 +176,13 @@ def test_where_one_host_cannot_be_reached_another_has_the_same_rows(
     server: FakeHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, there: str
 ) -> None:
     """Other rows than the pinned ones are refused; where none has them, the sentence has both hosts."""
-    known = rows.pin([json.loads(line) for line in lines(0 if there == "the same" else 1, 5).splitlines()], FIELDS)
-    split = HubSplit(hf="org/none", config="main") if there == "nothing" else MAIN
+    known = row_pins.pin([json.loads(line) for line in lines(0 if there == "the same" else 1, 5).splitlines()], FIELDS)
+    split = DataSource(hf="org/none", config="main") if there == "nothing" else MAIN
     file = DataFile(
         name="sums/test.jsonl",
-        hub="github:owner/name@0a1b2c/test.jsonl",
-        sha256="0" * 64,
-        rows=known,
-        instead=DataFile(name="sums/hub_test", split=split, rows=known),
+        source=DataSource(url="github:owner/name@0a1b2c/test.jsonl", hash="0" * 64),
+        pin=known,
+        instead=(DataFile(name="sums/hub_test", source=split),),
     )
     environment = {
         **server.environment, "MODEL_ACCURACY_EVAL_CACHE": str(tmp_path), "GITHUB_RAW_ENDPOINT": "http://127.0.0.1:9"
@@ -182,7 +195,7 @@ def test_where_one_host_cannot_be_reached_another_has_the_same_rows(
         source(cache, file)
     sentence = refused.value.sentence
     if there == "others":
-        assert "does not have the rows that 'sums/hub_test' stands for" in sentence
+        assert "does not have the rows that 'sums/test.jsonl' stands for" in sentence
     else:
         assert sentence.startswith("The rows of 'sums/test.jsonl' cannot be fetched: ")
         assert "under --data-dir as sums/test.jsonl. Nor elsewhere: " in sentence

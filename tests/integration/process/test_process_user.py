@@ -13,7 +13,7 @@ from tests.waiting import free_port, until
 from model_accuracy_eval.adapter.adapter_process import ProcessLauncher
 from model_accuracy_eval.errors import Refused
 from model_accuracy_eval.hubs.file_hub import FileHub
-from model_accuracy_eval.records import DataFile
+from model_accuracy_eval.records import DataFile, DataSource
 from model_accuracy_eval.run_folder.run_folder import RunFolder
 from model_accuracy_eval.system.unprivileged_user import UnprivilegedUser, unprivileged_user
 
@@ -96,13 +96,13 @@ def test_right_answers_that_it_can_read_are_refused(open_folder: Path, monkeypat
     with pytest.raises(
         Refused, match=rf"rows\.jsonl holds right answers, .* type, before this step: chmod 700 {data}\."
     ):
-        guarded.read(DataFile(name="rows"), str(data))
+        next(guarded.parts(DataFile(name="rows"), str(data)))
     data.chmod(0o700)
-    assert guarded.read(DataFile(name="rows"), str(data)).content == b'{"answer": "42"}\n'
+    assert next(guarded.parts(DataFile(name="rows"), str(data))).content == b'{"answer": "42"}\n'
     monkeypatch.chdir(open_folder)
     Path("near.jsonl").write_text("{}")
     with pytest.raises(Refused, match=r"chmod 600 near\.jsonl\."):
-        guarded.read(DataFile(name="near"), None)
+        next(guarded.parts(DataFile(name="near"), None))
 
 
 def test_our_own_cache_of_data_is_closed(open_folder: Path) -> None:
@@ -110,13 +110,13 @@ def test_our_own_cache_of_data_is_closed(open_folder: Path) -> None:
     cache, user = open_folder / "cache", unprivileged_user()
     for name in ("data/0123456789ab", "weights"):
         (cache / name).mkdir(parents=True)
-    kept = cache / "data" / hashlib.sha256(b"{}").hexdigest()[:12] / "rows.jsonl"
+    kept = cache / "data" / hashlib.sha256(b"{}").hexdigest() / "rows.jsonl"
     kept.parent.mkdir()
     kept.write_bytes(b"{}")
     assert user.can_read(str(kept))
     guarded = FileHub({"MODEL_ACCURACY_EVAL_CACHE": str(cache)}, guard=user.refuse_answers)
-    pinned = DataFile(name="rows.jsonl", hub="hf:a/b@c/rows.jsonl", sha256=hashlib.sha256(b"{}").hexdigest())
-    assert guarded.read(pinned, None).place == str(kept)
+    pinned = DataFile(name="rows.jsonl", source=DataSource(url="hf:a/b@c/rows.jsonl", hash=kept.parent.name))
+    assert next(guarded.parts(pinned, None)).place == str(kept)
     assert not user.can_read(str(kept))
     assert user.can_read(str(cache / "weights"))
 

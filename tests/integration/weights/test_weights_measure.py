@@ -11,7 +11,8 @@ from tests.servers.http import Exchange, HttpServer
 
 from model_accuracy_eval.errors import BadValue, Refused, Stopped
 from model_accuracy_eval.hubs.hub_weights import HubWeights
-from model_accuracy_eval.hubs.weights_listing import WeightsListing, parse_reference, parse_size, refuse_size
+from model_accuracy_eval.hubs.sizes import parse_size
+from model_accuracy_eval.hubs.weights_listing import WeightsListing, parse_reference, refuse_size
 from model_accuracy_eval.system.process_environment import Secret
 from model_accuracy_eval.system.retry import HUB
 
@@ -57,7 +58,7 @@ def test_a_branch_is_pinned_to_its_commit(hub: FakeHub, source: str) -> None:
     weights = measured(hub, f"{source}:{NAME}")
     assert weights.commit == hub.models[NAME].branches["main"]
     assert {file.path: file.size for file in weights.files} == {path: blob.length for path, blob in FILES.items()}
-    assert all(bool(file.sha256) != bool(file.git_sha1) for file in weights.files)
+    assert {len(file.hash) for file in weights.files} == ({40, 64} if source == "hf" else {64})
 
 
 def test_a_mirror_without_sizes_is_asked_for_the_tree(hub: FakeHub) -> None:

@@ -41,7 +41,7 @@ def test_the_official_client_reads_the_same(hub: FakeHub, tmp_path: Path) -> Non
     )
     assert client.returncode == 0, client.stderr
     weights = HubWeights(hub.environment, "", retry=QUICK).list_files(parse_reference(f"hf:{NAME}"))
-    files = [f"{file.path}|{file.size}|{file.sha256 or ''}" for file in weights.files]
+    files = [f"{file.path}|{file.size}|{file.hash if len(file.hash) == 64 else ''}" for file in weights.files]
     assert client.stdout.splitlines() == [weights.commit, *files]
     ours = Path(HubWeights(hub.environment, str(tmp_path / "cache"), retry=QUICK).fetch_files(weights))
     for path in FILES:

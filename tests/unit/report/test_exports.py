@@ -13,7 +13,7 @@ from tests.unit.report.fixed_report import many, problem_result, row
 from model_accuracy_eval.benchmarks.dataset_table import find
 from model_accuracy_eval.errors import BadValue
 from model_accuracy_eval.records import AskedPart, Attempt, DataFile, Interval, Loglikelihood, Report
-from model_accuracy_eval.records.problem import HubSplit
+from model_accuracy_eval.records.problem import DataSource
 from model_accuracy_eval.report import exports, lm_eval_results, model_card
 from model_accuracy_eval.report.exports import AskedProblem, ExportedRun, file_name
 from model_accuracy_eval.report.model_card import HubDataset
@@ -178,8 +178,8 @@ def test_the_card_is_read_by_the_hubs_own_library() -> None:
 def test_a_dataset_of_a_hub_names_its_place_itself() -> None:
     """Others stand in the card alone, without an entry for a leaderboard."""
     report = whole()
-    split = HubSplit(hf="owner/name", config="sub", revision="abc")
-    task = replace(find("demo_gsm8k"), data=DataFile(name="x", split=split))
+    split = DataSource(hf="owner/name", config="sub", revision="abc")
+    task = replace(find("demo_gsm8k"), data=DataFile(name="x", source=split))
     plan = replace(report.plan, tasks=(task,))
     written = dict(model_card.model_card(exported(replace(report, plan=plan)), {}))
     (entry,) = yaml.safe_load(written[".eval_results/demo_gsm8k.yaml"])

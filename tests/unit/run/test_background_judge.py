@@ -40,7 +40,7 @@ def rows(problems: int) -> list[dict[str, object]]:
 
 def task() -> TaskSpec:
     own = find("mbpp")
-    return msgspec.structs.replace(own, slice=Slice(), data=msgspec.structs.replace(own.data, sha256=None, rows=None))
+    return msgspec.structs.replace(own, slice=Slice(), data=msgspec.structs.replace(own.data, pin=None))
 
 
 def run(

@@ -2,7 +2,6 @@
 
 import json
 import random
-from hashlib import sha256
 from typing import Any
 
 import pytest
@@ -17,6 +16,8 @@ from model_accuracy_eval.records import Attempt, Counts, DatasetResult, FewShot,
 from model_accuracy_eval.scoring.figures import groups
 from model_accuracy_eval.scoring.figures.judging import judge
 from model_accuracy_eval.tasks import fewshot, preparation
+from model_accuracy_eval.tasks.row_pins import pin
+from model_accuracy_eval.tasks.rows import parse
 
 SIZES = {
     "gsm8k": 1319, "gsm8k_4shot": 1319, "gsm8k_nanochat": 1319, "mgsm": 2750, "svamp": 1000, "mmlu": 14042, "mmlu_choice_5shot": 14042,
@@ -50,10 +51,12 @@ def test_parts_are_told_apart(name: str) -> None:
 
 @pytest.mark.parametrize("name", without_large(SIZES))
 def test_the_data_is_what_the_hash_says(name: str) -> None:
-    """Every file is pinned by its content, examples included."""
+    """Every file is pinned by its rows, examples included."""
     shots = find(name).prompt.fewshot
     for file in [find(name).data, *([shots.data] if shots and shots.data else [])]:
-        assert sha256(real(file)).hexdigest() == file.sha256
+        content = [row for one in (file, *file.more) for row in parse(one.name, real(one), ())]
+        assert file.pin is not None
+        assert pin(content, file.pin.columns) == file.pin
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.fake_ports import MemoryHub
 
 from model_accuracy_eval.errors import BadData
-from model_accuracy_eval.records import DataFile, Recipe
+from model_accuracy_eval.records import DataFile, DataSource, Recipe
 from model_accuracy_eval.tasks import rows as files
 from model_accuracy_eval.tasks.rows import parse
 
@@ -173,9 +173,10 @@ def test_a_file_may_add_what_only_its_name_tells() -> None:
 
 
 def test_a_file_may_be_one_text() -> None:
-    """A prompt with its line ends, beside what its name tells; a table is no text."""
-    hub = MemoryHub({"a.txt": b"one\n\ntwo\n"})
-    file = DataFile(name="a.txt", as_text="value", adds={"key": "a"})
+    """A prompt with its line ends, beside what its name tells."""
+    hub = MemoryHub({"bbh/cot-prompts/a.txt": b"one\n\ntwo\n"})
+    text = DataFile(name="bbh/cot-prompts/a.txt", source=DataSource(url="github:a/b@c/a.txt"), adds={"key": "a"})
+    file = DataFile(name="prompts.json", instead=(text,))
     assert files.read(file, ("key", "value"), None, hub, lambda recipe, rows, _: rows) == [
         {"key": "a", "value": "one\n\ntwo\n"}
     ]

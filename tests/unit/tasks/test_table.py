@@ -10,7 +10,8 @@ from model_accuracy_eval.benchmarks import apps, codecontests, livecodebench
 from model_accuracy_eval.benchmarks.dataset_names import KINDS
 from model_accuracy_eval.benchmarks.dataset_table import NAMES, SECTIONS, TASKS, find
 from model_accuracy_eval.errors import UnknownDataset
-from model_accuracy_eval.records import DataFile, TaskSpec
+from model_accuracy_eval.hubs.content import is_hash
+from model_accuracy_eval.records import DataFile, DataSource, TaskSpec
 from model_accuracy_eval.tasks.importers.own_questions import looks_like_file
 
 WITHOUT_FILE = [
@@ -30,8 +31,11 @@ def test_a_file_is_in_the_package_or_pinned() -> None:
         task = find(name)
         assert (task.name, bool(task.about), bool(task.licence)) == (name, True, True)
         for file in files_of(task):
-            assert file.bundled or file.sha256 or file.git_sha1 or file.split or name in WITHOUT_FILE, name
-            assert not file.hub or ((file.sha256 or file.git_sha1) and re.search("@[0-9a-f]{40}/", file.hub)), name
+            assert file.source or file.pin or name in WITHOUT_FILE, name
+            for one in (file, *file.more, *file.instead):
+                source = one.source or DataSource()
+                assert not source.hash or (is_hash(source.hash) and re.search("@[0-9a-f]{40}/", source.url)), name
+                assert bool(source.hash) == source.url.startswith(("github:", "hf:", "ms:")), name
 
 
 def test_an_unknown_dataset_is_answered_with_the_nearest() -> None:
