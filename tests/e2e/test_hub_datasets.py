@@ -92,6 +92,8 @@ def test_a_fresh_machine_evaluates_what_a_hub_has(hub: FakeHub, tmp_path: Path) 
     assert "sums_main_test: 6 of 6 samples answered." in first.out
     assert "were read for the first time (hf:org/sums@" in first.out
     assert "were read for the first time" not in later.out
+    assert "are those that the lock file noted at their first use (hf:org/sums@" in later.out
+    assert all("unpinned" in one.out for one in (first, later))
     for folder, status in ((tmp_path / "1", "pinned now"), (tmp_path / "2", "as pinned")):
         told = command.facts(command.only_run(folder))["datasets"]["sums_main_test"]
         assert told["metrics"]["accuracy"] == pytest.approx(100 * 5 / 6)

@@ -28,7 +28,7 @@ from model_accuracy_eval.run.resolve import sampling
 from model_accuracy_eval.run.shared_sandbox import check_sandbox, one_sandbox
 from model_accuracy_eval.scoring.code.code_task_trials import has_trials, runs_programs
 from model_accuracy_eval.system.clock import SignalClock
-from model_accuracy_eval.tasks import pin_table, preparation, rows, task_file
+from model_accuracy_eval.tasks import pin_table, preparation, row_pins, rows, task_file
 from model_accuracy_eval.tasks.importers import own_questions
 from model_accuracy_eval.tasks.library import Library
 
@@ -56,13 +56,25 @@ def list_tasks() -> None:
     """Every dataset, with one line about it."""
     groups = dataset_table.GROUPS
     width = max(map(len, [*dataset_table.TASKS, *groups]))
+    unpinned = {name for name, task in dataset_table.TASKS.items() if not _is_pinned(task)}
     for heading, section in dataset_table.SECTIONS.items():
         click.echo(f"\n{heading}")
         for task in section:
-            _line(task.name, task.about, width)
+            _line(task.name, task.about + " [unpinned]" * (task.name in unpinned), width)
     click.echo("\nGroups")
     for name, group in groups.items():
         _line(name, f"{len(group.members)} datasets, {group.members[0]} to {group.members[-1]}.", width)
+    click.echo(f"\n{len(unpinned)} of {len(dataset_table.TASKS)} datasets are unpinned: {_UNPINNED}")
+
+
+_UNPINNED = (
+    "no release says what their rows are. What is fetched first is noted, and later runs get the same; reports mark "
+    "their figures."
+)
+
+
+def _is_pinned(task: TaskSpec) -> bool:
+    return all(row_pins.is_pinned(file) for file, _ in _files(task))
 
 
 def _line(name: str, about: str, width: int) -> None:
@@ -91,6 +103,8 @@ def show_task(
     parts = [*filter(None, [named.understood([name])]), *(f"Ignored: {field}" for field in named.ignored)]
     if named.groups or len(named.tasks) > 1:
         parts.append(f"{name}: {', '.join(task.name for task in named.tasks)}")
+    if dataset_table.canonical(name) and not _is_pinned(named.tasks[0]):
+        parts.append(f"Unpinned: {_UNPINNED}")
     parts.append(task_file.shown(named.tasks[0]))
     try:
         parts.append(_first_problem(named.tasks[0], data_dir))

@@ -165,6 +165,8 @@ class SummaryRow(Record, frozen=True, kw_only=True):
     """How the problems' values make the figure."""
     estimated: bool = False
     """Whether it is the figure of a part of the dataset, because the rest was not needed for a decision."""
+    unpinned: bool = False
+    """Whether nothing says that the rows are those that the dataset's name stands for."""
 
 
 class AskedPart(Record, frozen=True, kw_only=True):

@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import Literal, NamedTuple
 
+from msgspec.structs import replace
+
 from model_accuracy_eval.records import Counts, DatasetResult, FigureBounds, Interval, Report, Spread, SummaryRow
 from model_accuracy_eval.scoring.figures import groups, intervals
 
@@ -91,6 +93,14 @@ COLUMNS = (
     TableColumn("least .. greatest", lambda row: range_of(row.bounds), (), ("summary", "terminal")),
     TableColumn("95 % interval", lambda row: span(row.interval), ("terminal", "comment", "page", "export")),
     TableColumn("if asked again", if_asked_again, ("terminal",)),
+    # Rows that nobody has compared with those of a release; said only where there are such.
+    TableColumn(
+        "rows",
+        lambda row: "unpinned" if row.unpinned else "-",
+        (),
+        ("summary", "terminal", "comment", "page", "export"),
+        longest=10,
+    ),
 )
 
 
@@ -111,7 +121,16 @@ def table(rows: Sequence[SummaryRow], label: str = VALUE, place: Place = "summar
 def all_rows(report: Report) -> list[SummaryRow]:
     """Every dataset's rows, then every group's; a dataset without any figure has one row that says so."""
     rows = [row for result in report.dataset_results for row in (result.rows or (_blank(result),))]
-    return [*rows, *groups.all_rows(report.plan.groups, report.dataset_results)]
+    unpinned, by_name = (
+        {row.dataset for row in rows if row.unpinned},
+        {group.name: group for group in report.plan.groups},
+    )
+    of_groups = groups.all_rows(report.plan.groups, report.dataset_results)
+    members = (groups.datasets(by_name[row.dataset], by_name) for row in of_groups)
+    return [
+        *rows,
+        *(replace(row, unpinned=not unpinned.isdisjoint(names)) for row, names in zip(of_groups, members, strict=True)),
+    ]
 
 
 def _blank(result: DatasetResult) -> SummaryRow:

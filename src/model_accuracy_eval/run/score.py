@@ -137,6 +137,8 @@ class _DatasetJudge:
         problem_results = tuple(self._results[number] for number in in_order if number in self._results)
         counts = self._counts(planned, problem_results)
         rows = self._card.rows(self._prepared.version, self._tally.mode, all_equal=self._tally.all_equal)
+        if any(source.unpinned for source in self._prepared.sources):
+            rows = tuple(replace(row, unpinned=True) for row in rows)
         readings = self._card.readings()
         part = replace(self._card.part(), repeated=self._tally.all_equal) if isinstance(self._card, PartJudge) else None
         dataset_result = DatasetResult(

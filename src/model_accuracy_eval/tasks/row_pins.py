@@ -11,7 +11,7 @@ from msgspec import structs
 from model_accuracy_eval.benchmarks import known_rows
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.ports import RowPins
-from model_accuracy_eval.records import DataFile, DataRow, RowsPin, RowsSource
+from model_accuracy_eval.records import DataFile, DataRow, DataSource, RowsPin, RowsSource
 from model_accuracy_eval.records.problem import marked
 
 _Rows = Sequence[dict[str, Any]]
@@ -64,6 +64,18 @@ def _lines_of(rows: _Rows, columns: tuple[str, ...]) -> Iterator[bytes]:
 def all_columns(rows: _Rows) -> tuple[str, ...]:
     """Prompts and answers read more columns than those that every row has to have."""
     return tuple(sorted({name for row in rows for name in row}))
+
+
+def is_pinned(file: DataFile) -> bool:
+    """Whether the release says what its rows are, or all bytes of one place that has them."""
+    if file.pin and file.pin.sha256:
+        return True
+    places = ((place, *place.more) for place in (file, *file.instead))
+    return any(all(one.source and _says_bytes(one.source) for one in files) for files in places)
+
+
+def _says_bytes(source: DataSource) -> bool:
+    return bool(source.hash) or source.url.startswith("package:")
 
 
 def check(file: DataFile, gathered: Gathered, pins: RowPins) -> RowsSource:

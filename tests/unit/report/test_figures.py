@@ -4,8 +4,8 @@ import pytest
 from msgspec.structs import replace
 from tests.unit.report.fixed_report import many, report
 
-from model_accuracy_eval.records import Counts, DatasetResult, Report, Speed
-from model_accuracy_eval.report import comment, exports, figures, page, remarks, terminal
+from model_accuracy_eval.records import Counts, DatasetResult, GroupMean, Report, Speed, TaskGroup
+from model_accuracy_eval.report import comment, exports, figures, page, remarks, tables, terminal
 from model_accuracy_eval.report.exports import ExportedRun
 from model_accuracy_eval.report.figures import FIGURES, Figure
 
@@ -79,3 +79,22 @@ def test_the_tail_is_told_as_a_share_of_the_asking(
     """What an earlier version left, or a run that asked nothing, says nothing."""
     changed = replace(report(()), seconds=seconds, tail_seconds=tail)
     assert list(remarks.tail(changed)) == said
+
+
+@pytest.mark.parametrize("unpinned", [True, False])
+def test_rows_that_nobody_has_compared_are_told_everywhere(*, unpinned: bool) -> None:
+    """Beside each of their figures, and beside those of a group that has such a dataset; else no column says a word."""
+    first, *others = many().dataset_results
+    result = replace(first, rows=tuple(replace(row, unpinned=unpinned) for row in first.rows))
+    group = TaskGroup(name="both", members=(first.dataset, others[0].dataset), means=(GroupMean(metric="pass@5"),))
+    plan = replace(many().plan, groups=(group,))
+    whole = replace(many(), plan=plan, dataset_results=(result, *others), comparison=None)
+    texts = [
+        terminal.as_text(whole),
+        tables.summary_as_text(whole),
+        comment.as_comment(whole),
+        page.as_html(whole, {}).decode(),
+    ]
+    assert ["unpinned" in text for text in texts] == [unpinned] * 4
+    marked = {row.dataset for row in figures.all_rows(whole) if row.unpinned}
+    assert marked == ({first.dataset, "both"} if unpinned else set())

@@ -84,12 +84,18 @@ def sample_notes(
 
 
 def of_sources(sources: Iterable[RowsSource]) -> Iterator[str]:
-    """One sentence for each file whose rows nobody has compared with known ones."""
+    """One sentence for each file of which nothing says that its rows are the right ones."""
+    endings = {
+        "pinned now": "were read for the first time ({place}) and noted in the lock file: later runs get the same ones",
+        "as pinned": "are those that the lock file noted at their first use ({place})",
+        "not compared": "come from {place}, and were compared with no others",
+    }
     for source in sources:
-        if source.status == "pinned now":
+        if source.unpinned:
+            ending = endings[source.status].format(place=source.places[0])
             yield (
-                f"The {source.count:,} rows of '{source.file}' were read for the first time ({source.places[0]}) and "
-                "noted in the lock file: later runs get the same ones, but nothing says that these are the right ones."
+                f"The {source.count:,} rows of '{source.file}' {ending}, but nothing says that these are the right "
+                "ones."
             )
 
 
