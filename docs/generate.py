@@ -11,6 +11,7 @@ from typing import get_type_hints
 import click
 import msgspec
 import yaml
+from docs import data_faults
 from docs.dataset_pages import datasets, steps_and_metrics
 
 from model_accuracy_eval.cli import main
@@ -200,3 +201,4 @@ if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)
     for name, text in pages().items():
         (FOLDER / name).write_text(text, encoding="utf-8")
+    (FOLDER / "data-faults.md").write_text(data_faults.page(NOTE), encoding="utf-8")

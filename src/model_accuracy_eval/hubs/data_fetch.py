@@ -100,9 +100,9 @@ class DataFetch:
             return run(work())
         except Refused as refusal:
             kind = Unfetched if isinstance(refusal, NotThere | Unreachable) else Refused
-            raise kind(
-                f"The rows of '{called}' cannot be fetched: {refusal.sentence} {_way_on(there, called)}"
-            ) from refusal
+            update = f" To take what is there now: model-accuracy-eval tasks prepare --update {at}"
+            way_on = update if expected and there.reference.source == "url" and kind is Refused else ""
+            raise kind(f"The rows of '{called}' cannot be fetched: {refusal.sentence}{way_on}") from refusal
         except OSError as error:
             raise _disk_refusal(error, called, partial.parent) from error
 
@@ -110,12 +110,6 @@ class DataFetch:
         known = dataset_hub(there.reference.source, self._environment)
         hub, token = known or (RawHost(there.endpoint), Secret("", ""))
         return HubRequests(client=client, hub=hub, reference=there.reference, token=token, retry=self._retry)
-
-
-def _way_on(there: Address, called: str) -> str:
-    if there.reference.source == "url":
-        return f"To take what is there now: model-accuracy-eval tasks prepare --update {there.url}"
-    return f"On a machine without a network, put the file under --data-dir as {called}."
 
 
 def _disk_refusal(error: OSError, called: str, folder: Path) -> Refused:

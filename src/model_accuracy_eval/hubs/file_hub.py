@@ -8,7 +8,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Protocol
 
-from model_accuracy_eval.errors import BadData, BadValue, MissingData
+from model_accuracy_eval.errors import BadData, BadValue, MissingData, Unfetched
 from model_accuracy_eval.hubs import content, split_layout
 from model_accuracy_eval.hubs.data_lock import DataLock, LockedFile
 from model_accuracy_eval.hubs.data_sources import file_name
@@ -113,7 +113,13 @@ class FileHub:
         if found == one.hash:
             return path
         if self._fetch:
-            self._fetch(one, path, called)
+            try:
+                self._fetch(one, path, called)
+            except Unfetched as failure:
+                if called != file.name:
+                    raise
+                way_on = f"On a machine without a network, put the file under --data-dir as {called}."
+                raise Unfetched(f"{failure.sentence} {way_on}") from failure
             return path
         if found:
             raise BadData(f"{path} was changed: its hash is {found}, but {one.hash} is pinned. Remove it.")

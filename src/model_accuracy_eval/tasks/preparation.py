@@ -26,6 +26,7 @@ from model_accuracy_eval.scoring.metrics.metric_table import pipelines
 from model_accuracy_eval.tasks import prompts, views
 from model_accuracy_eval.tasks.fewshot import Choose, chooser
 from model_accuracy_eval.tasks.prompts import positions
+from model_accuracy_eval.tasks.row_pins import OtherRows
 
 _TELLING = 12
 """How long a text of a row is that a question cannot contain by chance, such as the name of a language."""
@@ -39,8 +40,14 @@ def assemble(task: TaskSpec, read: ReadRows, limit: int | None = None, shard: Sh
     if task.parts:
         return _join_parts(task, [assemble(part, read) for part in task.parts], limit, shard)
     fewshot = task.prompt.fewshot
-    shots = read(fewshot.data, fewshot.fields or task.fields) if fewshot and fewshot.data else []
-    return build(task, read(task.data, task.fields), shots, limit, shard)
+    try:
+        shots = read(fewshot.data, fewshot.fields or task.fields) if fewshot and fewshot.data else []
+        rows = read(task.data, task.fields)
+    except OtherRows as refusal:
+        if not refusal.is_local:
+            refusal.next_step = f"model-accuracy-eval tasks prepare --update {task.name}"
+        raise
+    return build(task, rows, shots, limit, shard)
 
 
 def _join_parts(

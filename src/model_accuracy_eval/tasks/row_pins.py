@@ -89,7 +89,7 @@ def check(file: DataFile, gathered: Gathered, pins: RowPins) -> RowsSource:
     if gathered.strange and not hashed:
         raise BadData(
             f"{gathered.strange} is not the file that '{file.name}' stands for: its bytes have another hash than the "
-            "pinned one. Remove it, and the known one is fetched; or evaluate it as questions of your own: "
+            "pinned one. Remove it, and that one is fetched; or evaluate it as questions of your own: "
             f"--datasets {gathered.strange}."
         )
     first = pins.noted(noted) if noted else None
@@ -135,9 +135,9 @@ def _difference(
     where = "" if missing else _where(sums(gathered.rows, known.columns or found.columns), known_sums)
     noted = f" Known is what {lock} noted at first use." if lock else ""
     is_local = not gathered.from_hub
+    fetched = "Remove it, and those are fetched; or e" if any(one.source for one in (file, *file.instead)) else "E"
     cure = (
-        f"Remove it, and what is known is fetched if it has a source; or evaluate it as questions of your own: "
-        f"--datasets {gathered.places[0]}."
+        f"{fetched}valuate it as questions of your own: --datasets {gathered.places[0]}."
         if is_local
         else "It has been revised, or is incomplete. To evaluate it as it is now, and to have that said in the report: "
         "`model-accuracy-eval tasks prepare --update` with the dataset's name."

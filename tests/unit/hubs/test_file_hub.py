@@ -77,7 +77,7 @@ def test_a_file_with_another_hash_is_refused(tmp_path: Path) -> None:
         rows.read(PINNED, (), str(tmp_path), hub(tmp_path), None)  # type: ignore[arg-type]
     assert error.value.sentence == (
         f"{tmp_path}/test.jsonl is not the file that 'sums/test.jsonl' stands for: its bytes have another hash than "
-        "the pinned one. Remove it, and the known one is fetched; or evaluate it as questions of your own: --datasets "
+        "the pinned one. Remove it, and that one is fetched; or evaluate it as questions of your own: --datasets "
         f"{tmp_path}/test.jsonl."
     )
 
