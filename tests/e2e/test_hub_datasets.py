@@ -86,7 +86,7 @@ def test_a_fresh_machine_evaluates_what_a_hub_has(hub: FakeHub, tmp_path: Path) 
         asked = len(hub.asked)
         later = command.run(*run, tmp_path / "2", "--offline", **around(hub, tmp_path))
     assert refused.code == 2
-    assert "(hf:org/sums) are not on this machine" in refused.err
+    assert "are not on this machine. `run` fetches them from hf:org/sums unless" in refused.err
     assert (first.code, later.code) == (0, 0), first.err + later.err
     assert len(hub.asked) == asked
     assert "sums_main_test: 6 of 6 samples answered." in first.out

@@ -64,7 +64,6 @@ class FakeHub:
         self.trouble: Trouble = lambda _: None
         self.storage_trouble: Trouble = lambda _: None
         self.cut: dict[str, int] = {}
-        self.blobs_known = True
         self.commit_told = "Id"
         self.page = 1000
         self.hold = threading.Event()
@@ -162,7 +161,7 @@ class FakeHub:
             return
         files = sorted(self.models[name].commits[commit].items())
         if kind == "revision":
-            detailed = self.blobs_known and query.get("blobs") is not None
+            detailed = query.get("blobs") is not None
             rows = [
                 {"rfilename": path, **(facts(blob, "blobId", "sha256") if detailed else {})} for path, blob in files
             ]

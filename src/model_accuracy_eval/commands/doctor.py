@@ -16,8 +16,8 @@ from model_accuracy_eval.adapter.adapter_files import port_owner
 from model_accuracy_eval.commands import doctor_service
 from model_accuracy_eval.commands.doctor_service import Finding
 from model_accuracy_eval.errors import EvalError
-from model_accuracy_eval.hubs.data_sources import PLACES
 from model_accuracy_eval.hubs.file_hub import cache_folder
+from model_accuracy_eval.hubs.hub_listings import HOSTS
 from model_accuracy_eval.run.build import ApiKeys
 from model_accuracy_eval.sandbox.backends import open_sandbox
 from model_accuracy_eval.system import process_environment
@@ -163,7 +163,7 @@ async def _hubs(environment: Mapping[str, str]) -> list[Finding]:
     async with httpx.AsyncClient(timeout=_TIMEOUT, headers={"user-agent": "model-accuracy-eval"}) as client:
         checks = [
             _hub(client, _NAMES[scheme], environment.get(variable) or host, variable)
-            for scheme, (variable, host, _) in PLACES.items()
+            for scheme, (variable, host) in HOSTS.items()
         ]
         return list(await asyncio.gather(*checks))
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from model_accuracy_eval.errors import BadData
-from model_accuracy_eval.hubs.sizes import parse_size, show_size
 from model_accuracy_eval.system.local_files import PART, parts
+from model_accuracy_eval.system.sizes import parse_size, show_size
 
 MOST = "MODEL_ACCURACY_EVAL_MAX_DATA"
 """The variable that names the bytes that one dataset's files may have in all, unpacked."""

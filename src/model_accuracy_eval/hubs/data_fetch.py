@@ -9,17 +9,16 @@ from pathlib import Path
 import httpx
 
 from model_accuracy_eval.errors import Refused, Unfetched
+from model_accuracy_eval.hubs import split_resolver
 from model_accuracy_eval.hubs.content import cached_place, hash_of, most_bytes
 from model_accuracy_eval.hubs.data_lock import LockedFile
-from model_accuracy_eval.hubs.data_sources import Address, RawHost, address, dataset_hub, file_name
 from model_accuracy_eval.hubs.download import Download, disk_refusal, held, run_checking, tenths
-from model_accuracy_eval.hubs.hub_requests import HubRequests, NotThere, Unreachable, new_client
-from model_accuracy_eval.hubs.split_resolver import SplitResolver
-from model_accuracy_eval.hubs.weights_listing import free_bytes
+from model_accuracy_eval.hubs.hub_listings import file_name, hub_of, own_token, place
+from model_accuracy_eval.hubs.hub_requests import Hub, HubRequests, NotThere, Unreachable, new_client
+from model_accuracy_eval.hubs.weights_listing import ModelReference, free_bytes
 from model_accuracy_eval.records import DataSource
 from model_accuracy_eval.system import table_files
 from model_accuracy_eval.system.clock import run
-from model_accuracy_eval.system.process_environment import Secret
 from model_accuracy_eval.system.retry import HUB, RetryPolicy
 
 DATA = replace(HUB, attempts=5)
@@ -63,8 +62,12 @@ class DataFetch:
 
         async def work() -> tuple[LockedFile, ...]:
             async with new_client() as client:
-                resolver = SplitResolver(environment=self._environment, client=client, retry=self._retry, say=self._say)
-                return await run_checking(resolver.resolve(source), self._check)
+
+                def ask(reference: ModelReference) -> HubRequests:
+                    return self._requests(client, hub_of(reference.source, self._environment), reference)
+
+                found = split_resolver.resolve(source, self._environment, ask, self._say)
+                return await run_checking(found, self._check)
 
         try:
             return run(work())
@@ -81,18 +84,18 @@ class DataFetch:
         except OSError as error:
             raise _disk_refusal(error, called, target.parent) from error
 
-    def _fetch(self, at: str, called: str, partial: Path, expected: str, place: Callable[[str], Path]) -> str:
-        there = address(at, self._environment)
+    def _fetch(self, at: str, called: str, partial: Path, expected: str, target: Callable[[str], Path]) -> str:
+        hub, reference, url = place(at, self._environment)
         most = None if at.endswith(table_files.ENDINGS) else most_bytes(self._environment)
 
         async def work() -> str:
             async with new_client() as client:
-                download = Download(self._requests(client, there), there.url, partial, most=most)
+                download = Download(self._requests(client, hub, reference), url, partial, most=most)
                 goes_on = " where it broke off" if download.done else ""
-                self._say(f"Fetching {called} from {there.reference}{goes_on}.")
+                self._say(f"Fetching {called} from {reference}{goes_on}.")
                 tell = tenths(called, self._say, _TOLD_FROM)
                 return await run_checking(
-                    download.keep(expected, there.url, place),
+                    download.keep(expected, url, target),
                     lambda: (self._check(), tell(download.done, download.total or 0)),
                 )
 
@@ -101,15 +104,14 @@ class DataFetch:
         except Refused as refusal:
             kind = Unfetched if isinstance(refusal, NotThere | Unreachable) else Refused
             update = f" To take what is there now: model-accuracy-eval tasks prepare --update {at}"
-            way_on = update if expected and there.reference.source == "url" and kind is Refused else ""
+            way_on = update if expected and reference.source == "url" and kind is Refused else ""
             raise kind(f"The rows of '{called}' cannot be fetched: {refusal.sentence}{way_on}") from refusal
         except OSError as error:
             raise _disk_refusal(error, called, partial.parent) from error
 
-    def _requests(self, client: httpx.AsyncClient, there: Address) -> HubRequests:
-        known = dataset_hub(there.reference.source, self._environment)
-        hub, token = known or (RawHost(there.endpoint), Secret("", ""))
-        return HubRequests(client=client, hub=hub, reference=there.reference, token=token, retry=self._retry)
+    def _requests(self, client: httpx.AsyncClient, hub: Hub, reference: ModelReference) -> HubRequests:
+        token = own_token(hub, self._environment)
+        return HubRequests(client=client, hub=hub, reference=reference, token=token, retry=self._retry)
 
 
 def _disk_refusal(error: OSError, called: str, folder: Path) -> Refused:

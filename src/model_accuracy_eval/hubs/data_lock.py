@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
-from msgspec import structs
 
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.hubs.content import is_hash
@@ -147,16 +146,12 @@ class DataLock:
             with held(self._path.with_name(f".{self._path.name}.held")):
                 entries = self._read()
                 yield entries
-                _replace(self._path, msgspec.json.encode(structs.replace(entries, sources=_sorted(entries.sources))))
+                _replace(self._path, msgspec.json.encode(entries, order="sorted"))
         except OSError as error:
             raise BadData(
                 f"Which rows a dataset has cannot be noted in {self._path}: {error.strerror or error}. Name another "
                 "folder with MODEL_ACCURACY_EVAL_CACHE."
             ) from error
-
-
-def _sorted(sources: dict[str, _LockedSource]) -> dict[str, _LockedSource]:
-    return dict(sorted(sources.items()))
 
 
 def _replace(target: Path, content: bytes) -> None:

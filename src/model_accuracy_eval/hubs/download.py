@@ -16,7 +16,7 @@ import httpx
 from model_accuracy_eval.errors import Refused
 from model_accuracy_eval.hubs import content
 from model_accuracy_eval.hubs.hub_requests import HubRequests, T, TransientError, connection_failed
-from model_accuracy_eval.hubs.sizes import show_size
+from model_accuracy_eval.system.sizes import show_size
 
 _POLL_SECONDS = 0.1
 _PIECE = 4 << 20

@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Protocol
 
 from model_accuracy_eval.errors import BadData, BadValue, MissingData, Unfetched
-from model_accuracy_eval.hubs import content, split_layout
+from model_accuracy_eval.hubs import content
 from model_accuracy_eval.hubs.data_lock import DataLock, LockedFile
-from model_accuracy_eval.hubs.data_sources import file_name
-from model_accuracy_eval.hubs.split_layout import DATA_ENDINGS
+from model_accuracy_eval.hubs.hub_listings import file_name
 from model_accuracy_eval.ports import RowPins
 from model_accuracy_eval.records import DataBytes, DataFile, DataSource, TableFile
 from model_accuracy_eval.system import table_files
+from model_accuracy_eval.tasks import split_layout
+from model_accuracy_eval.tasks.split_layout import DATA_ENDINGS
 
 _PACKAGE = "package:"
 
@@ -87,10 +88,10 @@ class FileHub:
         elif file.source is None:
             raise _no_file(file.name)
         else:
-            for one in self._locked(file, data_dir):
+            for one in self._locked(file):
                 yield self._whole(one, file), one
 
-    def _locked(self, file: DataFile, data_dir: str | None) -> tuple[LockedFile, ...]:
+    def _locked(self, file: DataFile) -> tuple[LockedFile, ...]:
         source = file.source or DataSource()
         if source.hash:
             return (LockedFile(at=source.url, hash=source.hash),)
@@ -98,7 +99,7 @@ class FileHub:
         if found is None and self._fetch:
             found = self._lock.add(source, self._fetch.resolve(source, self._cache))
         if found is None:
-            raise _missing(file, data_dir, self._lock.lock)
+            raise _missing(file, self._lock.lock)
         return found
 
     def _whole(self, one: LockedFile, file: DataFile) -> Path:
@@ -123,10 +124,7 @@ class FileHub:
             return path
         if found:
             raise BadData(f"{path} was changed: its hash is {found}, but {one.hash} is pinned. Remove it.")
-        raise MissingData(
-            f"The rows of '{called}' are not on this machine. `run` fetches them unless it is --offline, "
-            f"`model-accuracy-eval tasks prepare` beforehand; or put the file under --data-dir. Looked at: {path}."
-        )
+        raise _missing(file, path)
 
     def _close_cache(self) -> None:
         """Nobody else needs our own cache; the weights beside it stay readable."""
@@ -144,17 +142,18 @@ def _own_paths(file: DataFile, data_dir: str | None) -> Iterator[Path]:
     if file.source and _comes_along(file):
         yield Path(str(resources.files("model_accuracy_eval.tasks") / "data" / file.source.url[len(_PACKAGE) :]))
         return
+    if data_dir:
+        yield from _names_in(Path(data_dir), file.name)
     # What has a source is not looked for in the working directory: a file of that name may be there by chance.
-    for folder in [*([Path(data_dir)] if data_dir else []), *([] if file.source else [Path()])]:
-        yield from _names_in(folder, file.name, bare=bool(data_dir) and folder == Path(data_dir or ""))
+    if not file.source:
+        yield from _names_in(Path(), file.name)
 
 
-def _names_in(folder: Path, name: str, *, bare: bool = True) -> Iterator[Path]:
-    """`bare`: also without the folders of its name."""
+def _names_in(folder: Path, name: str) -> Iterator[Path]:
+    """A file with an ending also without the folders of its name, but not in the working directory."""
+    names = [name, *([Path(name).name] if folder != Path() else [])]
     if not _has_ending(name):
         names = [f"{name}{ending}" for ending in DATA_ENDINGS]
-    else:
-        names = [name, *([Path(name).name] if bare else [])]
     for each, packed in itertools.product(names, ("", ".gz")):
         yield folder / f"{each}{packed}"
 
@@ -172,14 +171,13 @@ def _no_file(name: str) -> MissingData:
     return MissingData(f"There is no data file '{name}': it is looked for here and under --data-dir, also as .gz.")
 
 
-def _missing(file: DataFile, data_dir: str | None, lock: str) -> MissingData:
+def _missing(file: DataFile, looked: object) -> MissingData:
     source = file.source or DataSource()
     named = (("hf:", source.hf), ("ms:", source.ms), ("", source.url))
     hubs = " or ".join(f"{hub}{name}" for hub, name in named if name)
-    looked = f"under {data_dir}" if data_dir else "under --data-dir, which is not given"
     return MissingData(
-        f"The rows of '{file.name}' ({hubs}) are not on this machine: they are not {looked}, and {lock} does not name "
-        "their files. `run` fetches them unless it is --offline, `model-accuracy-eval tasks prepare` beforehand."
+        f"The rows of '{file.name}' are not on this machine. `run` fetches them from {hubs} unless it is --offline, "
+        f"`model-accuracy-eval tasks prepare` beforehand; or put them under --data-dir. Looked at: {looked}."
     )
 
 
@@ -212,7 +210,7 @@ def copies_of(source: DataSource, folder: Path) -> tuple[Path, ...]:
         except split_layout.NoSuchSplit:
             continue
         if found:
-            return tuple(root / path for path in found.files)
+            return tuple(root / path for path in found)
     return ()
 
 

@@ -1,14 +1,15 @@
 """Hugging Face and ModelScope: the files of a model or dataset, and their addresses."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from urllib.parse import quote, urlencode, urljoin
+from urllib.parse import quote, unquote, urlencode, urlsplit
 
 import msgspec
 from msgspec import structs
 
-from model_accuracy_eval.errors import Refused
-from model_accuracy_eval.hubs.hub_requests import HubRequests
+from model_accuracy_eval.errors import BadData, Refused
+from model_accuracy_eval.hubs.hub_requests import Hub, HubRequests
 from model_accuracy_eval.hubs.weights_listing import (
     ModelReference,
     WeightFile,
@@ -33,14 +34,6 @@ class _Sibling(msgspec.Struct):
     lfs: _LargeFile | None = None
 
 
-class _TreeEntry(msgspec.Struct):
-    type: str
-    path: str
-    size: int | None = None
-    oid: str = ""
-    lfs: _LargeFile | None = None
-
-
 class _RepositoryInfo(msgspec.Struct):
     sha: str
     siblings: list[_Sibling]
@@ -50,68 +43,55 @@ class _RepositoryInfo(msgspec.Struct):
 
 
 class HuggingFace:
-    """Implements `WeightsHub`. A mirror is named by HF_ENDPOINT, as for its own tools."""
+    """Implements `Hub`."""
 
-    def __init__(self, environment: Mapping[str, str]) -> None:
-        self.endpoint = (environment.get("HF_ENDPOINT") or "https://huggingface.co").rstrip("/")
+    token_name = "HF_TOKEN"  # noqa: S105 - its name
+
+    def __init__(self, endpoint: str) -> None:
+        self.endpoint = endpoint
 
     def credentials(self, token: Secret) -> dict[str, str]:
         return {"authorization": f"Bearer {token.reveal()}"}
 
     async def listing(self, reference: ModelReference, requests: HubRequests) -> WeightsListing:
-        api = f"{self.endpoint}/api/{reference.kind}s/{reference.name}"
         revision = quote(reference.revision or "main", safe="")
-        info, _ = await requests.json(f"{api}/revision/{revision}?blobs=true", _RepositoryInfo)
+        url = f"{self.endpoint}/api/{reference.kind}s/{reference.name}/revision/{revision}?blobs=true"
+        info, _ = await requests.json(url, _RepositoryInfo)
         if not is_commit(info.sha):
             raise requests.no_listing(f"'{info.sha}' is not a commit")
-        rows: list[_Sibling] | list[_TreeEntry] = info.siblings
-        if any(row.size is None for row in rows):  # not every mirror knows `blobs`
-            rows = await self._tree(f"{api}/tree/{info.sha}?recursive=true", requests)
+        # The hub answers under a dataset's old names, too.
+        called = info.id if reference.kind == "dataset" and is_name(info.id) else reference.name
         weights = WeightsListing(
-            reference=_as_called_now(reference, info.id),
+            reference=structs.replace(reference, name=called),
             commit=info.sha,
-            files=checked_files(reference, [_weight_file(row, requests) for row in rows]),
+            files=checked_files(reference, [_weight_file(row, requests) for row in info.siblings]),
             task_types=(info.pipeline_tag,) if info.pipeline_tag else (),
         )
         if info.gated:  # its files can be listed by everybody, but not read
             await self._check_access(weights, requests)
         return weights
 
-    def address(self, weights: WeightsListing, file: WeightFile) -> str:
-        folder = "datasets/" if weights.reference.kind == "dataset" else ""
-        return f"{self.endpoint}/{folder}{weights.reference.name}/resolve/{weights.commit}/{quote(file.path)}"
-
-    async def _tree(self, url: str, requests: HubRequests) -> list[_TreeEntry]:
-        entries: list[_TreeEntry] = []
-        while url:
-            page, next_page = await requests.json(url, list[_TreeEntry])
-            entries += [entry for entry in page if entry.type == "file"]
-            url = urljoin(url, next_page) if next_page else ""
-        return entries
+    def address(self, reference: ModelReference, commit: str | None, path: str) -> str:
+        folder = "datasets/" if reference.kind == "dataset" else ""
+        return f"{self.endpoint}/{folder}{reference.name}/resolve/{commit}/{quote(path)}"
 
     async def _check_access(self, weights: WeightsListing, requests: HubRequests) -> None:
         smallest = min(weights.files, key=lambda file: file.size)
 
         async def attempt() -> None:
-            async with requests.open(self.address(weights, smallest), method="HEAD"):
+            url = self.address(weights.reference, weights.commit, smallest.path)
+            async with requests.open(url, method="HEAD"):
                 pass
 
         await requests.repeat(attempt)
 
 
-def _as_called_now(reference: ModelReference, name: str) -> ModelReference:
-    """The hub answers under a dataset's old names, too."""
-    renamed = reference.kind == "dataset" and is_name(name)
-    return structs.replace(reference, name=name) if renamed else reference
-
-
-def _weight_file(row: _Sibling | _TreeEntry, requests: HubRequests) -> WeightFile:
+def _weight_file(row: _Sibling, requests: HubRequests) -> WeightFile:
     """The blob id of a large file is that of its LFS pointer, so its own SHA-256 counts."""
-    size = row.lfs.size if row.lfs else row.size
-    sha256 = (row.lfs.sha256 or row.lfs.oid).removeprefix("sha256:") if row.lfs else None
-    if size is None or not (sha256 or row.oid):
+    size, known = (row.lfs.size, row.lfs.sha256 or row.lfs.oid) if row.lfs else (row.size, row.oid)
+    if size is None or not known:
         raise requests.no_listing(f"no size or no hash for {row.path}")
-    return WeightFile(path=row.path, size=size, hash=sha256 or row.oid)
+    return WeightFile(path=row.path, size=size, hash=known.removeprefix("sha256:"))
 
 
 # ModelScope, over its HTTP interface.
@@ -167,10 +147,12 @@ class _ModelAnswer(msgspec.Struct, rename="pascal"):
 
 
 class ModelScope:
-    """Implements `WeightsHub`. A mirror is named by MODELSCOPE_ENDPOINT."""
+    """Implements `Hub`."""
 
-    def __init__(self, environment: Mapping[str, str]) -> None:
-        self.endpoint = (environment.get("MODELSCOPE_ENDPOINT") or "https://www.modelscope.cn").rstrip("/")
+    token_name = "MODELSCOPE_API_TOKEN"  # noqa: S105 - its name
+
+    def __init__(self, endpoint: str) -> None:
+        self.endpoint = endpoint
 
     def credentials(self, token: Secret) -> dict[str, str]:
         # Some of its services read only the header, older ones only the cookie.
@@ -193,9 +175,9 @@ class ModelScope:
             reference=reference, commit=commit, files=checked_files(reference, files), task_types=task_types
         )
 
-    def address(self, weights: WeightsListing, file: WeightFile) -> str:
-        query = urlencode({"Revision": weights.commit, "FilePath": file.path})
-        return f"{self.endpoint}/api/v1/{weights.reference.kind}s/{weights.reference.name}/repo?{query}"
+    def address(self, reference: ModelReference, commit: str | None, path: str) -> str:
+        query = urlencode({"Revision": commit, "FilePath": path})
+        return f"{self.endpoint}/api/v1/{reference.kind}s/{reference.name}/repo?{query}"
 
     async def _dataset(self, reference: ModelReference, requests: HubRequests) -> WeightsListing:
         """The hub's own library lists a dataset by its number, page by page."""
@@ -265,3 +247,64 @@ def _file(row: _Row, requests: HubRequests) -> WeightFile:
     if not row.sha256:
         raise requests.no_listing(f"no hash for {row.path}")
     return WeightFile(path=row.path, size=row.size, hash=row.sha256)
+
+
+# Addresses: where a file is, and whom to ask for it.
+
+
+HOSTS = {
+    "github": ("GITHUB_RAW_ENDPOINT", "https://raw.githubusercontent.com"),
+    "hf": ("HF_ENDPOINT", "https://huggingface.co"),
+    "ms": ("MODELSCOPE_ENDPOINT", "https://www.modelscope.cn"),
+}
+"""Scheme → the variable that names a mirror, as the hub's own tools read it, and the usual host."""
+_AT = re.compile(r"(?P<source>\w+):(?P<name>[\w.-]+/[\w.-]+)@(?P<commit>[\w.-]+)/(?P<path>.+)")
+
+
+class RawHost:
+    """Implements `Hub` for hosts that are asked for public files alone."""
+
+    token_name = ""
+
+    def __init__(self, endpoint: str) -> None:
+        self.endpoint = endpoint
+
+    def credentials(self, token: Secret) -> dict[str, str]:
+        raise AssertionError(f"{token.name} is not for {self.endpoint}")
+
+    def address(self, reference: ModelReference, commit: str | None, path: str) -> str:
+        return f"{self.endpoint}/{reference.name}/{commit}/{quote(path)}"
+
+    async def listing(self, reference: ModelReference, requests: HubRequests) -> WeightsListing:
+        raise requests.no_listing("it has no lists")
+
+
+def hub_of(scheme: str, environment: Mapping[str, str]) -> Hub:
+    variable, host = HOSTS[scheme]
+    kinds: dict[str, Callable[[str], Hub]] = {"hf": HuggingFace, "ms": ModelScope}
+    return kinds.get(scheme, RawHost)((environment.get(variable) or host).rstrip("/"))
+
+
+def own_token(hub: Hub, environment: Mapping[str, str]) -> Secret:
+    """Of the variable that the hub's own tools read."""
+    return Secret(environment.get(hub.token_name, "") if hub.token_name else "", hub.token_name)
+
+
+def place(at: str, environment: Mapping[str, str]) -> tuple[Hub, ModelReference, str]:
+    """Whom to ask for a file, what it belongs to, and its URL."""
+    if at.startswith(("http://", "https://")):
+        return RawHost("/".join(at.split("/")[:3])), ModelReference(source="url", name=at, kind="dataset"), at
+    parts = _AT.fullmatch(at)
+    if parts is None or parts["source"] not in HOSTS:
+        raise BadData(
+            f"'{at}' is not a source of a file: write scheme:owner/name@revision/path with {', '.join(HOSTS)}."
+        )
+    hub = hub_of(parts["source"], environment)
+    named = {"source": parts["source"], "name": parts["name"], "revision": parts["commit"], "kind": "dataset"}
+    reference = msgspec.convert(named, ModelReference)
+    return hub, reference, hub.address(reference, parts["commit"], parts["path"])
+
+
+def file_name(at: str) -> str:
+    """The name of the file at an address."""
+    return unquote(urlsplit(at).path).rpartition("/")[2]

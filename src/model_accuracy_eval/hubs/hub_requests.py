@@ -13,7 +13,7 @@ import httpx
 import msgspec
 
 from model_accuracy_eval.errors import Refused
-from model_accuracy_eval.hubs.weights_listing import ModelReference, WeightFile, WeightsListing
+from model_accuracy_eval.hubs.weights_listing import ModelReference, WeightsListing
 from model_accuracy_eval.system import process_environment
 from model_accuracy_eval.system.process_environment import Secret
 from model_accuracy_eval.system.retry import HUB, Failure, Retries, RetryPolicy, retry_after
@@ -43,19 +43,17 @@ class NotThere(Refused):
 
 
 class Hub(Protocol):
-    """Whom requests go to."""
+    """What differs between hosts."""
 
     endpoint: str
+    token_name: str
+    """The variable that the hub's own tools read its token from; empty: it has none."""
 
     def credentials(self, token: Secret) -> dict[str, str]: ...
 
-
-class WeightsHub(Hub, Protocol):
-    """What differs between the hubs of models."""
+    def address(self, reference: ModelReference, commit: str | None, path: str) -> str: ...
 
     async def listing(self, reference: ModelReference, requests: "HubRequests") -> WeightsListing: ...
-
-    def address(self, weights: WeightsListing, file: WeightFile) -> str: ...
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -70,30 +68,21 @@ class HubRequests:
 
     async def json(self, url: str, kind: type[T]) -> tuple[T, str]:
         """The body as `kind`, and the address of the next page; empty on the last."""
+        data, next_page = await self.body(url)
+        try:
+            return msgspec.json.decode(data, type=kind, strict=False), next_page
+        except msgspec.ValidationError as error:
+            raise self.no_listing(str(error)) from error
+        except ValueError as error:
+            raise Refused(f"{_host(url)} does not answer as a model hub does: {data[:60]!r} is not JSON.") from error
 
-        async def attempt() -> tuple[T, str]:
+    async def body(self, url: str) -> tuple[bytes, str]:
+        """All bytes of a small file, and the address of the next page."""
+
+        async def attempt() -> tuple[bytes, str]:
             async with self.open(url) as response:
                 try:
-                    data = await response.aread()
-                    answer = msgspec.json.decode(data, type=kind, strict=False)
-                    return answer, response.links.get("next", {}).get("url", "")
-                except httpx.HTTPError as error:
-                    raise connection_failed(url, error) from error
-                except msgspec.ValidationError as error:
-                    raise self.no_listing(str(error)) from error
-                except ValueError as error:
-                    host, start = _host(url), data[:60]
-                    raise Refused(f"{host} does not answer as a model hub does: {start!r} is not JSON.") from error
-
-        return await self.repeat(attempt)
-
-    async def body(self, url: str) -> bytes:
-        """All bytes of a small file."""
-
-        async def attempt() -> bytes:
-            async with self.open(url) as response:
-                try:
-                    return await response.aread()
+                    return await response.aread(), response.links.get("next", {}).get("url", "")
                 except httpx.HTTPError as error:
                     raise connection_failed(url, error) from error
 

@@ -1,17 +1,14 @@
 """The weights of a model: their size before anything is fetched, and then the files, verified and kept between runs."""
 
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
 from pathlib import Path
 
 import httpx
 
 from model_accuracy_eval.errors import Refused
-from model_accuracy_eval.hubs import download
-from model_accuracy_eval.hubs.download import Download, disk_refusal, run_all, run_checking, tenths
-from model_accuracy_eval.hubs.hub_listings import HuggingFace, ModelScope
-from model_accuracy_eval.hubs.hub_requests import HubRequests, WeightsHub, new_client
-from model_accuracy_eval.hubs.sizes import parse_size, show_apart, show_size
+from model_accuracy_eval.hubs.download import Download, disk_refusal, held, run_all, run_checking, tenths
+from model_accuracy_eval.hubs.hub_listings import hub_of
+from model_accuracy_eval.hubs.hub_requests import HubRequests, new_client
 from model_accuracy_eval.hubs.weights_listing import (
     ModelReference,
     WeightFile,
@@ -25,6 +22,7 @@ from model_accuracy_eval.records import WeightsInfo
 from model_accuracy_eval.system.clock import run
 from model_accuracy_eval.system.process_environment import Secret
 from model_accuracy_eval.system.retry import HUB, RetryPolicy
+from model_accuracy_eval.system.sizes import parse_size, show_apart, show_size
 
 # The folder of weights that a runner keeps between runs: one folder for each commit of each model.
 #
@@ -38,41 +36,27 @@ class CachedCommit:
 
     def __init__(self, weights: WeightsListing, folder: Path) -> None:
         self._weights = weights
-        self.folder = folder
-        commit = str(weights.commit)
         base = folder / weights.reference.source / weights.reference.name
-        self.files = base / commit
-        self._partials = base / f"{commit}.partial"
-        self._lock = base / f"{commit}.lock"
-
-    def partial(self, file: WeightFile) -> Path:
-        return self._partials / file.path
+        self.files = base / str(weights.commit)
+        self.partials = base / f"{weights.commit}.partial"
+        self.lock = base / f"{weights.commit}.lock"
 
     def missing(self) -> list[WeightFile]:
-        """Those that are not here, or not whole any more."""
-        return [file for file in self._weights.files if _size(self.files / file.path) != file.size]
+        """Those that are not here, or not whole any more; the longest first."""
+        missing = [file for file in self._weights.files if _size(self.files / file.path) != file.size]
+        return sorted(missing, key=lambda file: -file.size)
 
-    def bytes_to_come(self) -> int:
-        return sum(max(0, file.size - (_size(self.partial(file)) or 0)) for file in self.missing())
-
-    async def fetch(self, download: Download, file: WeightFile) -> None:
-        await download.keep(file.hash, f"{file.path} of {self._weights.reference}", lambda _: self.files / file.path)
-
-    def held(self, say: Callable[[str], object], check: Callable[[], object]) -> AbstractContextManager[None]:
-        waiting = f"Another run is fetching {self._weights.reference}; waiting for it."
-        return download.held(self._lock, lambda: say(waiting), check)
+    def refuse_room(self, folder: Path, room: int) -> None:
+        """Refuses missing files that do not fit on the disk."""
+        sizes = ((file.size, _size(self.partials / file.path) or 0) for file in self.missing())
+        needed = sum(max(0, size - here) for size, here in sizes)
+        if needed > room:
+            shown, available = show_apart(needed, room)
+            raise Refused(f"{self._weights.reference} needs {shown}, {folder} has {available} free.")
 
 
 def _size(path: Path) -> int | None:
     return path.stat().st_size if path.is_file() else None
-
-
-def refuse_room(weights: WeightsListing, folder: Path, free: Callable[[Path], int]) -> None:
-    """Refuses weights whose missing files do not fit on the disk."""
-    missing, room = CachedCommit(weights, folder).bytes_to_come(), free(folder)
-    if missing > room:
-        needed, available = show_apart(missing, room)
-        raise Refused(f"{weights.reference} needs {needed}, {folder} has {available} free.")
 
 
 _NO_TOKEN = Secret("", "model-token")
@@ -133,23 +117,24 @@ class HubWeights:
 
         async def work() -> WeightsListing:
             async with new_client() as client:
-                hub = self._hub(reference)
-                return await hub.listing(reference, self._requests(client, hub, reference))
+                requests = self._requests(client, reference)
+                return await requests.hub.listing(reference, requests)
 
         return run(run_checking(work(), self._check))
 
     def refuse_room(self, weights: WeightsListing) -> None:
         """Refuses weights of a hub whose missing files do not fit on the disk of the folder."""
         if weights.reference.source != "path":
-            refuse_room(weights, self._folder, self._free)
+            CachedCommit(weights, self._folder).refuse_room(self._folder, self._free(self._folder))
 
     def fetch_files(self, weights: WeightsListing, on_progress: Callable[[int, int], object] = _ignore) -> str:
         """The folder with these files. `on_progress` gets the bytes that are there, and all."""
         if weights.reference.source == "path":
             return str(Path(weights.reference.name).expanduser().absolute())
         commit = CachedCommit(weights, self._folder)
+        waiting = f"Another run is fetching {weights.reference}; waiting for it."
         try:
-            with commit.held(self._say, self._check):
+            with held(commit.lock, lambda: self._say(waiting), self._check):
                 run(self._fetch_commit(weights, commit, on_progress))
         except OSError as error:
             free = self._free(self._folder)
@@ -159,25 +144,22 @@ class HubWeights:
     async def _fetch_commit(
         self, weights: WeightsListing, commit: CachedCommit, on_progress: Callable[[int, int], object]
     ) -> None:
+        missing = commit.missing()
+        if missing:
+            self.refuse_room(weights)
         downloads: list[Download] = []
-        present, reported = 0, -1
+        present, reported = weights.total - sum(file.size for file in missing), -1
+
+        async def fetch(requests: HubRequests, file: WeightFile) -> None:
+            url = requests.hub.address(weights.reference, weights.commit, file.path)
+            downloads.append(Download(requests, url, commit.partials / file.path, file.size))
+            called = f"{file.path} of {weights.reference}"
+            await downloads[-1].keep(file.hash, called, lambda _: commit.files / file.path)
 
         async def fetch_missing() -> None:
-            nonlocal present
-            if missing := commit.missing():
-                refuse_room(weights, self._folder, self._free)
-                present = weights.total - sum(file.size for file in missing)
-                async with new_client() as client:
-                    hub = self._hub(weights.reference)
-                    requests = self._requests(client, hub, weights.reference)
-                    fetches = []
-                    for file in sorted(missing, key=lambda file: -file.size):  # the longest first
-                        address, partial = hub.address(weights, file), commit.partial(file)
-                        downloads.append(Download(requests, address, partial, file.size))
-                        fetches.append(commit.fetch(downloads[-1], file))
-                    await run_all(fetches, _DOWNLOADS_AT_ONCE)
-            downloads.clear()
-            present = weights.total
+            async with new_client() as client:
+                requests = self._requests(client, weights.reference)
+                await run_all((fetch(requests, file) for file in missing), _DOWNLOADS_AT_ONCE)
 
         def poll() -> None:
             nonlocal reported
@@ -190,8 +172,6 @@ class HubWeights:
         await run_checking(fetch_missing(), poll)
         poll()
 
-    def _hub(self, reference: ModelReference) -> WeightsHub:
-        return HuggingFace(self._environment) if reference.source == "hf" else ModelScope(self._environment)
-
-    def _requests(self, client: httpx.AsyncClient, hub: WeightsHub, reference: ModelReference) -> HubRequests:
+    def _requests(self, client: httpx.AsyncClient, reference: ModelReference) -> HubRequests:
+        hub = hub_of(reference.source, self._environment)
         return HubRequests(client=client, hub=hub, reference=reference, token=self._token, retry=self._retry)

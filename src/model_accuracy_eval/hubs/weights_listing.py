@@ -1,6 +1,5 @@
 """A reference to a model or dataset, and the list of its files: of a folder here, of a hub in the hubs' modules."""
 
-import os
 import re
 import shutil
 from collections.abc import Iterator
@@ -9,8 +8,8 @@ from typing import Literal
 
 from model_accuracy_eval.errors import BadValue, Refused
 from model_accuracy_eval.hubs.content import is_hash
-from model_accuracy_eval.hubs.sizes import show_apart
 from model_accuracy_eval.records import Record
+from model_accuracy_eval.system.sizes import show_apart
 
 _Origin = Literal["hf", "ms", "github", "url", "path"]
 
@@ -18,8 +17,6 @@ _NAME = re.compile(r"(?!\.)[\w.-]+/(?!\.)[\w.-]+", re.ASCII)
 _REVISION = re.compile(r"(?![-/])[\w./+-]+(?<!/)", re.ASCII)
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _SCHEME = re.compile(r"(?P<scheme>[A-Za-z][\w+.-]*):(?P<rest>.*)", re.DOTALL)
-_SKIPPED = (".git",)
-"""A clone keeps a second copy of every large file there."""
 _FORMS = "write hf:org/name, ms:org/name (each may end in @revision) or the path of a folder"
 
 
@@ -135,33 +132,30 @@ def list_path(reference: ModelReference) -> WeightsListing:
             raise Refused(
                 f"The weights '{reference.name}' are not there; for weights of a hub write hf:org/name or ms:org/name."
             )
-        visited: set[tuple[int, int]] = set()
-        files = [_file(root, root)] if root.is_file() else list(_walk(root, root, visited))
+        paths = [root] if root.is_file() else list(_walk(root, set()))
+        sizes = {
+            path.name if path == root else path.relative_to(root).as_posix(): path.stat().st_size for path in paths
+        }
     except OSError as error:
         raise Refused(f"The weights at {reference.name} cannot be read: {error}.") from error
-    if not files:
+    if not sizes:
         raise Refused(f"There are no files in {reference.name}.")
-    return WeightsListing(reference=reference, files=tuple(sorted(files, key=lambda file: file.path)))
+    files = (WeightFile(path=name, size=size, hash="") for name, size in sorted(sizes.items()))
+    return WeightsListing(reference=reference, files=tuple(files))
 
 
-def _walk(folder: Path, root: Path, visited: set[tuple[int, int]]) -> Iterator[WeightFile]:
+def _walk(folder: Path, visited: set[tuple[int, int]]) -> Iterator[Path]:
     """Follows links into blob caches. Nothing is visited twice, so circles end."""
-    for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
-        path = Path(entry.path)
-        if entry.name in _SKIPPED and entry.is_dir():
-            continue
-        if entry.is_symlink() and not path.exists():
+    for path in sorted(folder.iterdir()):
+        if path.name == ".git" and path.is_dir():
+            continue  # a clone keeps a second copy of every large file there
+        if path.is_symlink() and not path.exists():
             raise Refused(f"{path} is a link to {path.readlink()}, which does not exist; the weights are incomplete.")
         status = path.stat()
         if (status.st_dev, status.st_ino) in visited:
             continue
         visited.add((status.st_dev, status.st_ino))
         if path.is_dir():
-            yield from _walk(path, root, visited)
+            yield from _walk(path, visited)
         elif path.is_file():
-            yield _file(path, root)
-
-
-def _file(path: Path, root: Path) -> WeightFile:
-    name = path.name if path == root else path.relative_to(root).as_posix()
-    return WeightFile(path=name, size=path.stat().st_size, hash="")
+            yield path

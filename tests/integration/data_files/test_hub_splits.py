@@ -229,7 +229,9 @@ def test_a_renamed_dataset_is_followed_and_told(server: FakeHub, tmp_path: Path)
 
 def test_offline_says_what_is_missing(server: FakeHub, tmp_path: Path) -> None:
     """Before anything was fetched."""
-    with pytest.raises(BadData, match=r"The rows of 'sums/test' \(hf:org/sums\) are not on this machine"):
+    with pytest.raises(
+        BadData, match=r"The rows of 'sums/test' are not on this machine. `run` fetches them from hf:org/sums unless"
+    ):
         questions(hub(server, tmp_path, offline=True), MAIN)
     assert server.asked == []
 

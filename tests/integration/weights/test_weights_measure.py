@@ -11,10 +11,10 @@ from tests.servers.http import Exchange, HttpServer
 
 from model_accuracy_eval.errors import BadValue, Refused, Stopped
 from model_accuracy_eval.hubs.hub_weights import HubWeights
-from model_accuracy_eval.hubs.sizes import parse_size
 from model_accuracy_eval.hubs.weights_listing import WeightsListing, parse_reference, refuse_size
 from model_accuracy_eval.system.process_environment import Secret
 from model_accuracy_eval.system.retry import HUB
+from model_accuracy_eval.system.sizes import parse_size
 
 TOKEN = "MARKER-token-not-real"
 
@@ -59,14 +59,6 @@ def test_a_branch_is_pinned_to_its_commit(hub: FakeHub, source: str) -> None:
     assert weights.commit == hub.models[NAME].branches["main"]
     assert {file.path: file.size for file in weights.files} == {path: blob.length for path, blob in FILES.items()}
     assert {len(file.hash) for file in weights.files} == ({40, 64} if source == "hf" else {64})
-
-
-def test_a_mirror_without_sizes_is_asked_for_the_tree(hub: FakeHub) -> None:
-    """Where the model's page has no sizes, the paged list of its files has them."""
-    whole = measured(hub, f"hf:{NAME}")
-    hub.blobs_known, hub.page = False, 2
-    assert measured(hub, f"hf:{NAME}") == whole
-    assert sum("/tree/" in asked for asked in hub.asked) == 2
 
 
 @pytest.mark.parametrize("told", ["ShortId", ""])

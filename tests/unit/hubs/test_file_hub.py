@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from model_accuracy_eval.errors import BadData
-from model_accuracy_eval.hubs.data_sources import address
 from model_accuracy_eval.hubs.file_hub import FileHub
+from model_accuracy_eval.hubs.hub_listings import place
 from model_accuracy_eval.records import DataBytes, DataFile, DataSource
 from model_accuracy_eval.tasks import rows
 
@@ -121,7 +121,7 @@ def test_places_become_addresses() -> None:
     """Of the three hubs, and of mirrors that the environment names."""
 
     def url(text: str, **environment: str) -> str:
-        return address(text, environment).url
+        return place(text, environment)[2]
 
     assert url("github:o/n@c/a/b.jsonl") == "https://raw.githubusercontent.com/o/n/c/a/b.jsonl"
     assert url("hf:o/n@main/b.jsonl") == "https://huggingface.co/datasets/o/n/resolve/main/b.jsonl"
@@ -137,4 +137,4 @@ def test_what_is_no_place_is_refused(text: str) -> None:
     with pytest.raises(
         BadData, match="is not a source of a file: write scheme:owner/name@revision/path with github, hf, ms"
     ):
-        address(text, {})
+        place(text, {})

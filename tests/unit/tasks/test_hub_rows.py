@@ -148,5 +148,7 @@ def test_rows_that_python_makes_are_not_excused_from_the_pin(tmp_path: Path) -> 
 
 def test_where_neither_is_here_the_one_that_can_be_fetched_is_named(tmp_path: Path) -> None:
     """With how to get it."""
-    with pytest.raises(MissingData, match="rows of 'mmlu/test.parquet' are not on this machine. `run` fetches them"):
+    with pytest.raises(
+        MissingData, match="rows of 'mmlu/test.parquet' are not on this machine. `run` fetches them from hf:"
+    ):
         built(find("mmlu"), tmp_path)

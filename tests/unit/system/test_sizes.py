@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model_accuracy_eval.errors import BadValue
-from model_accuracy_eval.hubs.sizes import parse_size, show_apart, show_size
+from model_accuracy_eval.system.sizes import parse_size, show_apart, show_size
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 
 from model_accuracy_eval.errors import BadValue
-from model_accuracy_eval.records import DataSource, Record
+from model_accuracy_eval.records import DataSource
 from model_accuracy_eval.system import table_files
 
 DATA_ENDINGS = (".jsonl", ".json", ".csv", ".tsv", *table_files.ENDINGS)
@@ -203,16 +203,8 @@ class NoSuchSplit(BadValue):
     """The dataset has no such configuration or split, or several that could be meant."""
 
 
-class ChosenSplit(Record, frozen=True, kw_only=True):
-    """The files of one split, in the order of their rows."""
-
-    config: str
-    split: str
-    files: tuple[str, ...]
-
-
-def find(card: str, paths: Sequence[str], reference: str, split: DataSource) -> ChosenSplit | None:
-    """The files of the split among all files of a dataset; None if neither card nor names say anything."""
+def find(card: str, paths: Sequence[str], reference: str, split: DataSource) -> tuple[str, ...] | None:
+    """The files of the split, in the order of their rows; None if neither card nor names say anything."""
     layout = from_card(card, paths)
     if layout:
         default = default_config(card)
@@ -227,7 +219,7 @@ def find(card: str, paths: Sequence[str], reference: str, split: DataSource) -> 
 
 def choose(
     layout: Layout, reference: str, config: str, split: str, *, default: str = "", declared: bool = False
-) -> ChosenSplit:
+) -> tuple[str, ...]:
     """The files of a split. Where several could be meant, or none is, the sentence lists what there is.
 
     `default`: the configuration that is meant where none is named. `declared`: a card says which files these are.
@@ -250,7 +242,7 @@ def choose(
     if not declared:
         _check_one_set(reference, found, splits[found])
     _check_shards(reference, found, splits[found])
-    return ChosenSplit(config=config, split=found, files=splits[found])
+    return splits[found]
 
 
 def _only(layout: Layout, default: str) -> str:
