@@ -206,7 +206,7 @@ def prepare_tasks(names: tuple[str, ...], *, everything: bool, update: bool) -> 
         for file, fields in _files(task):
             (source,) = _read(file, fields, None, hub)
             places = f"{source.places[0]}{f' and {more} more places' if (more := len(source.places) - 1) else ''}"
-            click.echo(f"{task.name}: {file.name} is at {places} ({source.count:,} rows, {source.status})")
+            click.echo(f"{task.name}: {file.name} is at {places}{' [unpinned]' * source.unpinned}")
 
 
 def _chosen(names: tuple[str, ...], hub: DataHub, *, everything: bool, verb: str) -> tuple[TaskSpec, ...]:

@@ -190,7 +190,10 @@ def _jsonl(name: str, data: bytes, _fields: Sequence[str]) -> Iterator[tuple[str
 
 
 def _json(name: str, data: bytes, fields: Sequence[str]) -> Iterator[tuple[str, Any]]:
-    content = _decode(name, _text(name, data))
+    try:
+        content = _DECODER.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError):  # the text, which is as large again, only where it is needed
+        content = _decode(name, _text(name, data))
     if isinstance(content, dict) and set(fields) == {"key", "value"}:
         for key, value in content.items():
             yield f"field '{key}'", {"key": key, "value": value}
