@@ -213,7 +213,7 @@ def _chosen(names: tuple[str, ...], hub: DataHub, *, everything: bool, verb: str
     """Those that are named, or every one that has a source."""
     if everything:
         tasks = dataset_table.TASKS.items()
-        names = tuple(name for name, task in tasks if all(file.source or file.instead for file, _ in _files(task)))
+        names = tuple(name for name, task in tasks if all(_is_fetched(file) for file, _ in _files(task)))
     if not names:
         raise UsageError(f"Name the datasets to {verb}, or give --all: model-accuracy-eval tasks {verb} gsm8k.")
     library = plan_parts.library(os.environ, None, (), trusted=False, data=hub)
@@ -225,6 +225,11 @@ def _found_tasks(library: Library, names: Sequence[str]) -> tuple[TaskSpec, ...]
     if understood := found.understood(names):
         _say(understood)
     return found.tasks
+
+
+def _is_fetched(file: DataFile) -> bool:
+    sources = (one.source for one in (file, *file.instead))
+    return any(source and not source.url.startswith("package:") for source in sources)
 
 
 def _files(task: TaskSpec) -> list[tuple[DataFile, tuple[str, ...]]]:
