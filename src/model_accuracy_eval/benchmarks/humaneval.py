@@ -121,8 +121,10 @@ PLUS_0_1_9 = structs.replace(
     about="humaneval_plus as it was until April 2024.",
     data=DataFile(
         name="humaneval_plus/HumanEvalPlus-v0.1.9.jsonl",
-        hub="github:evalplus/humanevalplus_release@68cd26d53a0dec69f85eafe1f82a2a74155a2bd6/HumanEvalPlus.jsonl.gz",
-        sha256="50d50fda1ecf4c9168d762456ae29c1d8b8b922e68c66964f7891c98d93a04b7",
+        source=DataSource(
+            url="github:evalplus/humanevalplus_release@68cd26d53a0dec69f85eafe1f82a2a74155a2bd6/HumanEvalPlus.jsonl.gz",
+            hash="e62f4130146963d969da64553f407a66e52d095adbfed4ee6733b4d59e14a3ed",
+        ),
     ),
 )
 

@@ -103,8 +103,10 @@ PLUS_0_1_0 = structs.replace(
     about="mbpp_plus as it was until April 2024, with 399 tasks.",
     data=DataFile(
         name="mbpp_plus/MbppPlus-v0.1.0.jsonl",
-        hub="github:evalplus/mbppplus_release@f995b084ce4658b7647d6f4a91cd93626faeee75/MbppPlus.jsonl.gz",
-        sha256="a855b9de667baea8e2f8aa61f898767a7336872208a85222b35622545e819fe9",
+        source=DataSource(
+            url="github:evalplus/mbppplus_release@f995b084ce4658b7647d6f4a91cd93626faeee75/MbppPlus.jsonl.gz",
+            hash="57d639e77667d88930052b2b07212011c25c0bab94dfc1f19d15e1f7f558bfa9",
+        ),
     ),
 )
 
