@@ -36,7 +36,7 @@ _NEXT = re.compile(
     r"(?<=[)\]）]))"
     rf"(?:[ \t]{{0,2}}(?i:possibly|perhaps|maybe|even|option|choice|letter)\b,?){{0,2}}{_OPENED}"
 )
-_LIST_GOES_ON = re.compile(rf"{_CLOSED}[ \t]{{0,2}}(?:[,，;；.。<]|or\b|and\b|\r?$)", re.MULTILINE)
+_LIST_GOES_ON = re.compile(rf"{_CLOSED}[ \t]{{0,2}}(?:[,，;；.。<]|(?:or|and|e|y|et|und|oder|ou|o|и|или)\b|\r?$)", re.MULTILINE)
 
 
 def _letter_at(reply: SaidText, claim: ClaimedAnswer) -> Value | None:
@@ -124,6 +124,11 @@ _CONCLUDING = re.compile(
     r"(?:(?i:the|option|choice|letter)[ *_]{1,3}){0,3}[*_]{0,2}|\((?:(?i:option|choice)[ ])?(?=[A-Z]\)[\s*_.]{0,6}\Z))"
     r"\(?(?P<letter>[A-Z])(?:\)|(?=[\s*_.。]{0,6}\Z))"
 )
+_NAMED = re.compile(
+    r"(?:\b(?:is|be|to)[ ][*_(]{0,3}(?:(?i:option|choice)[ ][*_(]{0,3})?|(?<=[a-z,][ ])[*_(]{0,3}(?i:option|choice)[ ][*_(]{0,3}"
+    r"|\b(?:is|be|are|to|from|gives|been)\b[^\n.:]{0,40}[:：][ *_]{0,3}\s{1,4}[*_(]{0,4}(?:(?i:option|choice)[ ])?)"
+    r"(?P<letter>[A-Z])[.):*](?=[ *_)\n.:])(?![^\n]*\n\s{0,2}[*_(]{0,3}[A-Z][).:*])"
+)
 _BESIDE = re.compile(r"[A-Z]\)?[\s*]{0,2}(?:[,/&、或和]|\bor\b|\band\b)[\s*]{0,2}\(?[A-Z]\b")
 _MENTIONED = re.compile(rf"(?i:\b(?:option|choice)\b|选项){_OPENED}")
 _LONGEST_ALONE = 40
@@ -143,7 +148,12 @@ def _weaker(reply: SaidText) -> Value | None:
         return called
     lines = [(start, end) for start, end in _lines(text) if start < end]
     alone = (line for start, end in lines if (line := _ALONE.match(text, start, end)))
-    return _only(alone, reply) or _of_line(reply, lines)
+    if one := _only(alone, reply):
+        return one
+    named = [v for v in _statements(_NAMED.finditer(text), reply) if not v[1]]
+    if named and len({v[0].text for v in named})==1:
+        return named[-1][0]
+    return _of_line(reply, lines)
 
 
 def _of_line(reply: SaidText, lines: list[tuple[int, int]]) -> Value | None:

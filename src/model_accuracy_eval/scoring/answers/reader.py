@@ -77,14 +77,16 @@ def read(text: str, problem: Problem, kind: Wanted, *, flexible: bool = True) ->
     if said is None:
         return None
     reply = SaidText(said, _lower(said), problem)
-    if found := _valued(kind, reply, _claims(reply)):
+    claims = _claims(reply)
+    if found := _valued(kind, reply, claims):
         return _decided(reply, kind, found)
     ends = _ends(reply)
     if found := _valued(kind, ends, _claims_in_other_words(ends)):
         return _decided(ends, kind, found)
     if (value := kind.weaker(ends)) is not None:
         return _restated(ends, kind, value)
-    return kind.last(reply) if flexible else None
+    # Where an answer is announced and cannot be told, any other would be a guess.
+    return kind.last(reply) if flexible and not any(_says_something(reply, claim) for claim in claims) else None
 
 
 def what_is_said(text: str, problem: Problem) -> str | None:
@@ -107,7 +109,7 @@ def _ends(reply: SaidText) -> SaidText:
         return reply
     first, last = text.find("\n", 0, _BEGINNING), text.find("\n", len(text) - _ENDING)
     first, last = max(first, 0), last if last >= 0 else len(text) - _ENDING
-    return SaidText(f"{text[:first]}\n{text[last:]}", f"{reply.low[:first]}\n{reply.low[last:]}", reply.problem)
+    return SaidText(f"{text[:first]}\n…\n{text[last:]}", f"{reply.low[:first]}\n…\n{reply.low[last:]}", reply.problem)
 
 
 def _lower(text: str) -> str:
@@ -174,6 +176,10 @@ def _line_end(text: str, start: int) -> int:
 
 
 _BEFORE_VALUE = frozenset(" \t\r\n$*[\\:：`")
+
+
+def _says_something(reply: SaidText, claim: ClaimedAnswer) -> bool:
+    return claim.strength == MARKED and not is_hash(reply, claim) and not reply.text[claim.start : claim.end].isspace()
 
 
 def is_hash(reply: SaidText, claim: ClaimedAnswer) -> bool:

@@ -128,6 +128,7 @@ def _number_behind(reply: SaidText, claim: ClaimedAnswer, plain: str) -> Value |
     if number is None:
         return None
     place = max(claim.start, reply.text.find(number[0], claim.start, claim.end))
+    if re.search(r"\band\s+\$?\d", number.string[number.end():]): return Value(None, place, place + len(number[0]))
     return Value(_written(number, plain), place, place + len(number[0]))
 
 
@@ -162,7 +163,7 @@ def _last_with_number(parts: list[str]) -> str | None:
 
 _SENTENCES = re.compile(r"\.(?=[\s*$]|$)|[!?。；！？]|\n")
 _IS_ANY = re.compile(r"\b(?:is|are|was|were|be|equals)\b|[=≈]")
-_EXPLANATION = re.compile(r"\b(?:because|since|which|where|while|with)\b")
+_EXPLANATION = re.compile(r"\b(?:because|since|where|while|with)\b")
 _LISTED = re.compile(r"[\s$*\\]{0,4}(?:[-–+*/×÷,]|and|times|plus|minus)[\s$*\\]{0,4}(?:and\s)?")
 
 
@@ -213,21 +214,31 @@ _LONGEST_ALONE = 60
 
 
 def _last_number(reply: SaidText) -> str | None:
-    """The number of the last line that has one: in bold, or of its last sentence; none of a reply that says that it has
-    no answer, or was cut off in a formula."""
+    """The number of the last sentence of the last line that has one; none where the end says that there is no answer."""
     text = reply.text.rstrip()
-    lines = text[-ENDING:].split("\n")
-    numbered = [line for line in lines if any(map(str.isdecimal, line))]
-    if not numbered:
+    line = _last_with_number(text[-ENDING:].split("\n"))
+    if line is None:
         return last_number(text, reply.problem)
-    line, last = numbered[-1], lines[-1].lower()
-    is_open = last != line.lower() and _OPEN.search(last)
-    if is_open or markers.REFUSED.search(f"{line.lower()} {last}"):
+    if has_open_end(text):
         return None
-    found = _number_of_sentence(_plain_numbers(line), is_announced=False)
-    return "".join(found.groups("")) if found else last_number(text, reply.problem)
+    found = _number_of_sentence(_plain_numbers(_LIST_MARK.sub("", line)), is_announced=False)
+    return "".join(found.groups("")) if found else None
 
 
+def has_open_end(text: str) -> bool:
+    """Whether a reply that states nothing says that it has no answer, or what is still to be done, or was cut off."""
+    lines = text[-ENDING:].split("\n")
+    last = lines[-1].lower()
+    line = _last_with_number(lines) or ""
+    is_open = line != lines[-1] and _OPEN.search(last)
+    is_cut_off = any(last.count(opening) > last.count(closing) for opening, closing in _BRACKETS)
+    return bool(is_open or is_cut_off or (len(text) > _LONG and text[-1].isalpha()) or markers.REFUSED.search(f"{line.lower()} {last}"))
+
+
+_LIST_MARK = re.compile(r"^\s*\d{1,3}[.)]\s")
+_BRACKETS = ("()", "{}", "[]", ("<<", ">>"))
+_LONG = 400
+"""A longer reply that ends with a letter was cut off."""
 _OPEN = re.compile(r"\banswer\b(?!s)")
 ENDING = 600
 

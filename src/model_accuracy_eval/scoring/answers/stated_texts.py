@@ -6,7 +6,7 @@ from functools import partial
 from model_accuracy_eval.records import Problem
 from model_accuracy_eval.scoring import maths
 from model_accuracy_eval.scoring.answers.reader import BOXED, ClaimedAnswer, SaidText, Value, Wanted, is_hash, read
-from model_accuracy_eval.scoring.answers.stated_numbers import ENDING, last_number
+from model_accuracy_eval.scoring.answers.stated_numbers import ENDING, has_open_end, last_number
 
 # A formula.
 
@@ -25,7 +25,7 @@ def _formula_at(reply: SaidText, claim: ClaimedAnswer) -> Value | None:
         return Value(inside, claim.start, claim.end) if inside else None
     if is_hash(reply, claim) and text[claim.end :].strip():
         return None  # a heading
-    said = _SENTENCE.sub("", text[claim.start : claim.end].lstrip("} \n*_")).strip(" *_\"'`")
+    said = _SENTENCE.sub("", text[claim.start : claim.end].lstrip("} \n*_`")).strip(" *_\"'`")
     formula = _formula_in(said)
     end = text.find(formula, claim.start) + len(formula) if formula else claim.end
     return Value(formula, claim.start, end) if formula else None
@@ -65,7 +65,7 @@ def _last_formula(reply: SaidText) -> str | None:
     """That of the last sentence, else the last of all; all of a reply that is nothing but mathematics, or a line
     without numbers; else the last number."""
     text = reply.text.strip()
-    if len(text) > _LONG and text[-1].isalpha():
+    if has_open_end(text):
         return None
     found = [concluded] if (concluded := _concluded(text.rpartition("\n")[2])) else _formulas(text)
     if found:
@@ -74,8 +74,6 @@ def _last_formula(reply: SaidText) -> str | None:
     return text if is_answer else last_number(text, reply.problem)
 
 
-_LONG = 400
-"""A longer reply that ends with a letter was cut off."""
 _A_FORMULA = Wanted(_formula_at, last=_last_formula, joins=True)
 
 

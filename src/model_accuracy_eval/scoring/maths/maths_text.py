@@ -54,7 +54,9 @@ LONGEST_TEXT = 2000
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 _LONGEST_JOIN = 60
 _BLANKS = re.compile(r"[\s$]|\\[,; ()\[\]]|\\q?quad")
-_JOIN = re.compile(r"[,;]*(?:(?:\\text\{)?(?:and|or)\}?)?(?:[A-Za-z](?:_\{?\w\}?)?=)?")
+_JOIN = re.compile(
+    r"[,;，；、]*(?:(?:\\text\{)?(?:and|or|和|或)\}?)?(?:[A-Za-z](?:_\{?\w\}?|(?:\\left)?\([^()=]+(?:\([^()=]*\))*\))?=)?"
+)
 WRAPPER = re.compile(
     r"\\(?:text|mbox|hbox|textbf|textit|textrm|textnormal|textsc|mathrm|mathbf|mathit|mathsf|mathcal|boldsymbol|emph|bm|underline)"
     r"(?![A-Za-z])\s*(?=\{)"
