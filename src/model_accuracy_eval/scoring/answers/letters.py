@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from model_accuracy_eval.records import Problem
 from model_accuracy_eval.scoring.answers import markers
-from model_accuracy_eval.scoring.answers.reader import RESTATED, ClaimedAnswer, SaidText, Value, Wanted, is_hash, read
+from model_accuracy_eval.scoring.answers.reader import RESTATED, ClaimedAnswer, SaidText, Value, Wanted, is_hash, is_meant, read
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _WITHOUT_OPTIONS = 10
@@ -125,9 +125,10 @@ _CONCLUDING = re.compile(
     r"\(?(?P<letter>[A-Z])(?:\)|(?=[\s*_.。]{0,6}\Z))"
 )
 _NAMED = re.compile(
-    r"(?:\b(?:is|be|to)[ ][*_(]{0,3}(?:(?i:option|choice)[ ][*_(]{0,3})?|(?<=[a-z,][ ])[*_(]{0,3}(?i:option|choice)[ ][*_(]{0,3}"
-    r"|\b(?:is|be|are|to|from|gives|been)\b[^\n.:]{0,40}[:：][ *_]{0,3}\s{1,4}[*_(]{0,4}(?:(?i:option|choice)[ ])?)"
-    r"(?P<letter>[A-Z])[.):*](?=[ *_)\n.:])(?![^\n]*\n\s{0,2}[*_(]{0,3}[A-Z][).:*])"
+    r"(?:(?:\b(?i:is|be|to|hence|thus|therefore),?[ ]|(?:(?<=[a-z,][ ])|(?<=\())(?=[*_(]{0,3}(?i:option|choice)[ ])"
+    r"|\b(?:is|be|are|to|from|gives|been)\b[^\n.:]{0,40}[:：][ *_]{0,3}\s{1,4})"
+    r"[*_(]{0,4}(?:(?i:option|choice)[ ])?[*_(]{0,4}|(?<!or )(?<!nd )\((?=[A-Z]\)[*_.]{0,6}\s*\Z))"
+    r"(?P<letter>[A-Z])(?:[.):*](?=[ *_)\n.:])(?![^\n]*\n\s{0,2}[*_(]{0,3}[A-Z][).:*])|(?=[*_.。)]{0,4}\s*\Z))"
 )
 _BESIDE = re.compile(r"[A-Z]\)?[\s*]{0,2}(?:[,/&、或和]|\bor\b|\band\b)[\s*]{0,2}\(?[A-Z]\b")
 _MENTIONED = re.compile(rf"(?i:\b(?:option|choice)\b|选项){_OPENED}")
@@ -168,13 +169,8 @@ def _of_line(reply: SaidText, lines: list[tuple[int, int]]) -> Value | None:
         return value
     if leading or not lines:
         return None
-    for begin, end in (lines[-1], lines[0]):
-        start = max(begin, text.rfind(". ", begin, end - 1) + 1)
-        letters = {*(found["letter"] for found in _CONCLUDING.finditer(text, start, end))} & {*_offered(reply.problem)}
-        denied = markers.DENIED.search(reply.low, start, end) or markers.NOT_MEANT.search(reply.low, start, end)
-        if len(letters) == 1 and not denied and not _BESIDE.search(text, start, end):
-            return Value(letters.pop(), end, end)
-    for said in (text, text[slice(*lines[-1])]):
+    last = text[slice(*lines[-1])]
+    for said in (text, last, last.rpartition(" is ")[2]):
         if worded_letter := option_that_is(said, reply.problem.choices):
             return Value(worded_letter, len(text), len(text))
     return _begins_with_option(reply)
@@ -205,7 +201,7 @@ def _lines(text: str) -> Iterator[tuple[int, int]]:
 
 def _statements(matches: Iterable[re.Match[str]], reply: SaidText) -> list[tuple[Value, bool]]:
     """Statements about letters that can be options: those of the question, and A to J; and whether they deny."""
-    text, problem = reply.text, reply.problem
+    text, low, problem = reply
     found, beside = [], 0
     for match in matches:
         letter, (start, end) = _capital(match["letter"]), match.span("letter")
@@ -213,10 +209,11 @@ def _statements(matches: Iterable[re.Match[str]], reply: SaidText) -> list[tuple
         if letter not in _known(problem) or start < beside:
             continue
         beside = another_letter(text, end, letter, problem.choices)
-        place = max(
-            0, match.start() - 6, 1 + max(text.rfind(mark, max(0, match.start() - 6), start) for mark in ",，.。")
+        is_denied = bool(
+            markers.DENIED.search(low, max(0, match.start() - 6, 1 + max(low.rfind(mark, 0, start) for mark in ",，.。")), start)
+            or markers.DENIED_AFTER.match(low, end)
+            or not is_meant(low, max(0, low.rfind("\n", 0, start)), start)
         )
-        is_denied = bool(markers.DENIED.search(text, place, start) or markers.DENIED_AFTER.match(text, end))
         if letter in _offered(problem) or beside:
             several = beside or (match.re.groupindex.get("several") and match["several"])
             found.append((Value(None if several else letter, start, end), is_denied))
@@ -230,7 +227,7 @@ def _only(matches: Iterable[re.Match[str]], reply: SaidText) -> Value | None:
     return values[0] if len({value.text for value in values}) == 1 else Value(None, values[0].start, values[0].end)
 
 
-_AROUND = " \t\r\n*_`\"'.。"
+_AROUND = " \t\r\n*_`\"'.。$"
 
 
 def option_that_is(text: str, choices: tuple[str, ...]) -> str | None:

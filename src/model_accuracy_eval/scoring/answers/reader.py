@@ -211,7 +211,7 @@ def _said(low: str, place: int, after: re.Match[str]) -> ClaimedAnswer | None:
     before = max(0, place - _CONTEXT)
     line = max(low.rfind("\n", before, place) + 1, before)
     is_label = after.lastgroup == "label"
-    if not _is_meant(low, line, place) or (is_label and markers.OF.search(low, line, place)):
+    if not is_meant(low, line, place) or (is_label and markers.OF.search(low, line, place)):
         return None
     # A label that begins the reply may stand before all of its reasoning.
     begins = is_label and line and markers.BEFORE_LABEL.fullmatch(low, line, place)
@@ -223,7 +223,7 @@ def _is_right_one(low: str, place: int, end: int) -> bool:
     return bool(markers.RIGHT_OPTION.search(low, max(0, place - 12), place) or markers.RIGHT_AFTER.match(low, end))
 
 
-def _is_meant(low: str, line: int, place: int) -> bool:
+def is_meant(low: str, line: int, place: int) -> bool:
     """Whether the clause before a statement makes it nobody's mistake."""
     clause = max(line, 1 + max(low.rfind(mark, line, place) for mark in markers.CLAUSE_ENDS))
     return not markers.NOT_MEANT.search(low, clause, place)
