@@ -36,6 +36,7 @@ _SCIENTIFIC = re.compile(
 )
 _PLAIN = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻−", "0123456789+--")
 _LATEX_COMMA = re.compile(r"(?<=\d)(?:\{,\}|,?\\[,!;])(?=\d{3})")
+_LATEX_FRACTION = re.compile(r"(?<!\d)(?<!\d )\\[dt]?frac\{(\d+)\}\{(\d+)\}")
 _CURRENCY = rf"[{markers.CURRENCIES}]|(?i:{markers.CURRENCY_WORDS})\b"
 _GROUPED = re.compile(
     r"(?<![\d.,])(\d{1,3}(?:\.\d{3})+),(\d+)(?![\d.,]\d)|(?<![\d.,])(\d{1,3}(?:\.\d{3}){2,})(?![\d,.]\d)"
@@ -52,7 +53,7 @@ _DIGITS_OF_DECIMALS = Context(prec=40)
 def _plain_numbers(text: str) -> str:
     """With a point before decimals, no blanks between thousands, and no exponents, whose digits would be numbers."""
     if "\\" in text or "{,}" in text:
-        text = _LATEX_COMMA.sub(",", text)
+        text = _LATEX_FRACTION.sub(r"\1/\2", _LATEX_COMMA.sub(",", text))
     if _HAS_POWER.search(text) or _HAS_EXPONENT.search(text):  # two fast searches; most texts have none
         text = _SCIENTIFIC.sub(_digits_of, text)
     if not text.isascii():
@@ -113,7 +114,7 @@ def _number_at(reply: SaidText, claim: ClaimedAnswer) -> Value | None:
     is_loose = claim.strength == STATED or is_hash(reply, claim)
     results = [*_RESULT.finditer(plain, number.end(), number.end() + len(rest))] if "=" in rest else []
     if results and _OPERATOR.search(plain, number.end(), results[-1].start()):
-        return Value("".join(results[-1].groups("")), claim.start, max(place, claim.start + results[-1].end()))
+        return Value(_written(results[-1], plain), claim.start, max(place, claim.start + results[-1].end()))
     return Value(_written(number, plain), claim.start, place) if is_loose or not _has_others(rest) else None
 
 
