@@ -165,7 +165,7 @@ def _last_with_number(parts: list[str]) -> str | None:
 _SENTENCES = re.compile(r"\.(?=[\s*$]|$)|[!?。；！？]|\n")
 _IS_ANY = re.compile(r"\b(?:is|are|was|were|be|equals)\b|[=≈]")
 _EXPLANATION = re.compile(r"\b(?:because|since|where|while|with)\b")
-_LISTED = re.compile(r"[\s$*\\]{0,4}(?:[-–+*/×÷,]|and|times|plus|minus)[\s$*\\]{0,4}(?:and\s)?")
+_LISTED = re.compile(r"[\s$*\\]{0,4}(?:[-–+*×÷,]|and|times|plus|minus)[\s$*\\]{0,4}(?:and\s)?")
 
 
 def _written(number: re.Match[str], text: str) -> str:
@@ -223,7 +223,7 @@ def _last_number(reply: SaidText) -> str | None:
     if has_open_end(text):
         return None
     found = _number_of_sentence(_plain_numbers(_LIST_MARK.sub("", line)), is_announced=False)
-    return "".join(found.groups("")) if found else None
+    return _written(found, found.string) if found else None
 
 
 def has_open_end(text: str) -> bool:
