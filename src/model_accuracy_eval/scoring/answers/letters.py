@@ -127,8 +127,8 @@ _CONCLUDING = re.compile(
 _NAMED = re.compile(
     r"(?:(?:\b(?i:is|be|to|hence|thus|therefore),?[ ]|(?:(?<=[a-z,][ ])|(?<=\())(?=[*_(]{0,3}(?i:option|choice)[ ])"
     r"|\b(?:is|be|are|to|from|gives|been)\b[^\n.:]{0,40}[:：][ *_]{0,3}\s{1,4})"
-    r"[*_(]{0,4}(?:(?i:option|choice)[ ])?[*_(]{0,4}|(?<!or )(?<!nd )\((?=[A-Z]\)[*_.]{0,6}\s*\Z))"
-    r"(?P<letter>[A-Z])(?:[.):*](?=[ *_)\n.:])(?![^\n]*\n\s{0,2}[*_(]{0,3}[A-Z][).:*])|(?=[*_.。)]{0,4}\s*\Z))"
+    r"[*_(]{0,4}(?:(?i:option|choice)[ ])?[*_(]{0,4}|(?<!or )(?<!nd )(?<!than )\((?=[A-Z]\)[*_.]{0,6}\s*\Z))"
+    r"(?P<letter>[A-Z])(?:[.):*](?=[ *_)\n.:,])(?![^\n]*\n\s{0,2}[*_(]{0,3}[A-Z][).:*])|(?=[*_.。)]{0,4}\s*\Z))"
 )
 _BESIDE = re.compile(r"[A-Z]\)?[\s*]{0,2}(?:[,/&、或和]|\bor\b|\band\b)[\s*]{0,2}\(?[A-Z]\b")
 _MENTIONED = re.compile(rf"(?i:\b(?:option|choice)\b|选项){_OPENED}")
@@ -151,9 +151,10 @@ def _weaker(reply: SaidText) -> Value | None:
     alone = (line for start, end in lines if (line := _ALONE.match(text, start, end)))
     if one := _only(alone, reply):
         return one
-    named = [v for v in _statements(_NAMED.finditer(text), reply) if not v[1]]
-    if named and len({v[0].text for v in named})==1:
-        return named[-1][0]
+    for start in (0, text.rstrip().rfind("\n") + 1):
+        named = [value for value, is_denied in _statements(_NAMED.finditer(text, start), reply) if not is_denied]
+        if len({value.text for value in named}) == 1:
+            return named[-1]
     return _of_line(reply, lines)
 
 

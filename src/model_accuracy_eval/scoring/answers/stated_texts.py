@@ -15,6 +15,8 @@ _NEAR = 80
 _SENTENCE = re.compile(r"(?:\.(?=\s|$)|。|\n).*", re.DOTALL)
 _FORMULA = re.compile(r"(?<!\\)\$\$?([^$]{1,500}?)(?<!\\)\$\$?|\\\((.{1,500}?)\\\)|\\\[(.{1,500}?)\\\]", re.DOTALL)
 
+_DISPLAY = re.compile(r"[\s*_]{0,8}(?:\$\$|\\\[)(.{1,500}?)(?:\$\$|\\\])", re.DOTALL)
+
 
 def _formula_at(reply: SaidText, claim: ClaimedAnswer) -> Value | None:
     text = reply.text
@@ -25,6 +27,8 @@ def _formula_at(reply: SaidText, claim: ClaimedAnswer) -> Value | None:
         return Value(inside, claim.start, claim.end) if inside else None
     if is_hash(reply, claim) and text[claim.end :].strip():
         return None  # a heading
+    if (display := _DISPLAY.match(text, claim.start)) and "nswer" not in display[1]:
+        return Value(display[1].strip(), claim.start, display.end())
     said = _SENTENCE.sub("", text[claim.start : claim.end].lstrip("} \n*_`")).strip(" *_\"'`")
     formula = _formula_in(said)
     end = text.find(formula, claim.start) + len(formula) if formula else claim.end
