@@ -211,7 +211,7 @@ def _statements(matches: Iterable[re.Match[str]], reply: SaidText) -> list[tuple
             continue
         beside = another_letter(text, end, letter, problem.choices)
         is_denied = bool(
-            markers.DENIED.search(low, max(0, match.start() - 6, 1 + max(low.rfind(mark, 0, start) for mark in ",，.。")), start)
+            markers.DENIED.search(low, max(0, match.start() - 8, 1 + max(low.rfind(mark, 0, start) for mark in ",，.。")), start)
             or markers.DENIED_AFTER.match(low, end)
             or not is_meant(low, max(0, low.rfind("\n", 0, start)), start)
         )
