@@ -114,7 +114,7 @@ _CALLED_RIGHT = re.compile(
     r"(?![ ](?:only[ ])?(?:if|unless)\b)|(?:选?项)?(?:是|为)?正确|が正しい|が正解|[이가][ ]정답)"
 )
 _ALONE = re.compile(
-    rf"[\s*_(>•-]{{0,6}}(?:(?i:option|choice|answer)[ ])?{_OPENED}[ \t*_)\]）}}.。:：$`\"'”】]{{0,8}}\Z"
+    rf"[\s*_(>•-]{{0,6}}(?:(?i:option|choice|answer)[ ])?{_OPENED}[ \t*_)\]）}}.。$`\"'”】]{{0,8}}\Z"
 )
 _LEADING = re.compile(
     r"[ \t*_(\[（]{0,8}(?:(?i:option|choice)[ ])?(?P<letter>[A-Z])(?:[)\]）.:：*]|__|,(?!\s?[A-Z]\b))"
