@@ -5,7 +5,16 @@ from collections.abc import Iterable, Iterator
 
 from model_accuracy_eval.records import Problem
 from model_accuracy_eval.scoring.answers import markers
-from model_accuracy_eval.scoring.answers.reader import RESTATED, ClaimedAnswer, SaidText, Value, Wanted, is_hash, is_meant, read
+from model_accuracy_eval.scoring.answers.reader import (
+    RESTATED,
+    ClaimedAnswer,
+    SaidText,
+    Value,
+    Wanted,
+    is_hash,
+    is_meant,
+    read,
+)
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _WITHOUT_OPTIONS = 10
@@ -36,7 +45,9 @@ _NEXT = re.compile(
     r"(?<=[)\]）]))"
     rf"(?:[ \t]{{0,2}}(?i:possibly|perhaps|maybe|even|option|choice|letter)\b,?){{0,2}}{_OPENED}"
 )
-_LIST_GOES_ON = re.compile(rf"{_CLOSED}[ \t]{{0,2}}(?:[,，;；.。<]|(?:or|and|e|y|et|und|oder|ou|o|и|или)\b|\r?$)", re.MULTILINE)
+_LIST_GOES_ON = re.compile(
+    rf"{_CLOSED}[ \t]{{0,2}}(?:[,，;；.。<]|(?:or|and|e|y|et|und|oder|ou|o|и|или)\b|\r?$)", re.MULTILINE
+)
 
 
 def _letter_at(reply: SaidText, claim: ClaimedAnswer) -> Value | None:
@@ -114,23 +125,21 @@ _CALLED_RIGHT = re.compile(
     r"(?![ ](?:only[ ])?(?:if|unless)\b)|(?:选?项)?(?:是|为)?正确|が正しい|が正解|[이가][ ]정답)"
 )
 _ALONE = re.compile(
-    rf"[\s*_(>•-]{{0,6}}(?:(?i:option|choice|answer)[ ])?{_OPENED}[ \t*_)\]）}}.。$`\"'”】]{{0,8}}\Z"
+    rf"^[\s*_(>•-]{{0,6}}(?:(?i:option|choice|answer)[ ])?{_OPENED}[ \t*_)\]）}}.。$`\"'”】]{{0,8}}\s*?$", re.MULTILINE
 )
 _LEADING = re.compile(
     r"[ \t*_(\[（]{0,8}(?:(?i:option|choice)[ ])?(?P<letter>[A-Z])(?:[)\]）.:：*]|__|,(?!\s?[A-Z]\b))"
 )
-_CONCLUDING = re.compile(
-    r"(?:\b(?i:is|be|to|hence|thus|therefore|option|choice)[,:]?[ *_]{1,4}"
-    r"(?:(?i:the|option|choice|letter)[ *_]{1,3}){0,3}[*_]{0,2}|\((?:(?i:option|choice)[ ])?(?=[A-Z]\)[\s*_.]{0,6}\Z))"
-    r"\(?(?P<letter>[A-Z])(?:\)|(?=[\s*_.。]{0,6}\Z))"
-)
 _NAMED = re.compile(
-    r"(?:(?:\b(?i:is|be|to|hence|thus|therefore),?[ ]|(?:(?<=[a-z,][ ])|(?<=\())(?=[*_(]{0,3}(?i:option|choice)[ ])"
-    r"|\b(?:is|be|are|to|from|gives|been)\b[^\n.:]{0,40}[:：][ *_]{0,3}\s{1,4})"
-    r"[*_(]{0,4}(?:(?i:option|choice)[ ])?[*_(]{0,4}|(?<!or )(?<!nd )(?<!than )\((?=[A-Z]\)[*_.]{0,6}\s*\Z))"
-    r"(?P<letter>[A-Z])(?:[.):*](?=[ *_)\n.:,])(?![^\n]*\n\s{0,2}[*_(]{0,3}[A-Z][).:*])|(?=[*_.。)]{0,4}\s*\Z))"
+    r"(?:(?:\b(?i:is|be|to|hence|thus|therefore),?[ ]"  # the best one is **B. Paris**
+    r"|(?:(?<=[a-z,][ ])|(?<=\())(?=[*_(]{0,3}(?i:option|choice)[ ])"  # it is near to option B.
+    r"|\b(?:is|be|are|to|from|gives|been)\b[^\n.:]{0,40}[:：][ *_]{0,3}\s{1,4})"  # the best one is:⏎⏎B. Paris
+    r"[*_(]{0,4}(?:(?i:option|choice)[ ])?[*_(]{0,4}"
+    r"|(?<!or )(?<!nd )(?<!than )\((?=[A-Z]\)[*_.]{0,6}\s*\Z))"  # at the end (B).
+    r"(?P<letter>[A-Z])(?:[.):*](?=[ *_)\n.:,])"
+    r"(?![^\n]*\n\s{0,2}[*_(]{0,3}[A-Z][).:*])"  # no list of options
+    r"|(?=[*_.。)]{0,4}\s*\Z))"
 )
-_BESIDE = re.compile(r"[A-Z]\)?[\s*]{0,2}(?:[,/&、或和]|\bor\b|\band\b)[\s*]{0,2}\(?[A-Z]\b")
 _MENTIONED = re.compile(rf"(?i:\b(?:option|choice)\b|选项){_OPENED}")
 _LONGEST_ALONE = 40
 
@@ -147,15 +156,13 @@ def _weaker(reply: SaidText) -> Value | None:
         return live[-1] if live and is_one else Value(None, 0, len(text))
     if any(word in low for word in _CALLED_WORDS) and (called := _only(_CALLED_RIGHT.finditer(text), reply)):
         return called
-    lines = [(start, end) for start, end in _lines(text) if start < end]
-    alone = (line for start, end in lines if (line := _ALONE.match(text, start, end)))
-    if one := _only(alone, reply):
-        return one
+    if alone := _only(_ALONE.finditer(text), reply):
+        return alone
     for start in (0, text.rstrip().rfind("\n") + 1):
-        named = [value for value, is_denied in _statements(_NAMED.finditer(text, start), reply) if not is_denied]
-        if len({value.text for value in named}) == 1:
-            return named[-1]
-    return _of_line(reply, lines)
+        named = _only(_NAMED.finditer(text, start), reply)
+        if named and named.text:
+            return named
+    return _of_line(reply, [(start, end) for start, end in _lines(text) if start < end])
 
 
 def _of_line(reply: SaidText, lines: list[tuple[int, int]]) -> Value | None:
@@ -211,7 +218,9 @@ def _statements(matches: Iterable[re.Match[str]], reply: SaidText) -> list[tuple
             continue
         beside = another_letter(text, end, letter, problem.choices)
         is_denied = bool(
-            markers.DENIED.search(low, max(0, match.start() - 8, 1 + max(low.rfind(mark, 0, start) for mark in ",，.。")), start)
+            markers.DENIED.search(
+                low, max(0, match.start() - 8, 1 + max(low.rfind(mark, 0, start) for mark in ",，.。")), start
+            )
             or markers.DENIED_AFTER.match(low, end)
             or not is_meant(low, max(0, low.rfind("\n", 0, start)), start)
         )

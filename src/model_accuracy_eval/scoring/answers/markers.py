@@ -170,12 +170,12 @@ RESTATED = re.compile(
 
 
 REFUSED = re.compile(
-    r"\b(?:cannot|can['’]t|could not|(?:im|not )possible to|unable to|does(?: not|n['’]t)|do(?: not|n['’]t)|not) "
-    r"(?:\w+ ){0,3}(?:determined?|enough information|sufficient information|answer|provide|know|specified|tell|see|find|solve)\b"
-    r"|\b(?:we|you) (?:can (?:calculate|find|multiply|subtract|add|divide|use)|(?:need|have) to)\b(?!.*(?:=|therefore))|will give (?:us|you)\b"
-    r"|无法(?:确定|回答|判断)"
+    r"\b(?:cannot|can['’]t|could not|(?:im|not )possible to|unable to|(?:does|do)(?: not|n['’]t)|not) (?:\w+ ){0,3}"
+    r"(?:determined?|(?:enough|sufficient) information|answer|provide|know|specified|tell|see|find|solve)\b"
+    r"|\b(?:we|you) (?:can (?:calculate|find|multiply|subtract|add|divide|use)|(?:need|have) to)\b(?!.*(?:=|therefore))"
+    r"|will give (?:us|you)\b|无法(?:确定|回答|判断)"
 )
-"""In a last sentence: what numbers it has are no answer."""
+"""In a last sentence: what numbers it has are no answer, or only lead to one."""
 
 
 # What surrounds a number.

@@ -129,7 +129,8 @@ def _number_behind(reply: SaidText, claim: ClaimedAnswer, plain: str) -> Value |
     if number is None:
         return None
     place = max(claim.start, reply.text.find(number[0], claim.start, claim.end))
-    if re.search(r"\band\s+\$?\d", number.string[number.end():]): return Value(None, place, place + len(number[0]))
+    if re.search(r"\band\s+\$?\d", number.string[number.end() :]):
+        return Value(None, place, place + len(number[0]))
     return Value(_written(number, plain), place, place + len(number[0]))
 
 
@@ -215,14 +216,14 @@ _LONGEST_ALONE = 60
 
 
 def _last_number(reply: SaidText) -> str | None:
-    """The number of the last sentence of the last line that has one; none where the end says that there is no answer."""
+    """The number of the last sentence that has one, unless the end of the reply is open."""
     text = reply.text.rstrip()
     line = _last_with_number(text[-ENDING:].split("\n"))
     if line is None:
         return last_number(text, reply.problem)
     if has_open_end(text):
         return None
-    found = _number_of_sentence(_plain_numbers(_LIST_MARK.sub("", line)), is_announced=False)
+    found = _number_of_sentence(_plain_numbers(line), is_announced=False)
     return _written(found, found.string) if found else None
 
 
@@ -233,10 +234,10 @@ def has_open_end(text: str) -> bool:
     line = _last_with_number(lines) or ""
     is_open = line != lines[-1] and _OPEN.search(last)
     is_cut_off = any(last.count(opening) > last.count(closing) for opening, closing in _BRACKETS)
-    return bool(is_open or is_cut_off or (len(text) > _LONG and text[-1].isalpha()) or markers.REFUSED.search(f"{line.lower()} {last}"))
+    is_cut_off = is_cut_off or (len(text) > _LONG and text[-1].isalpha())
+    return bool(is_open or is_cut_off or markers.REFUSED.search(f"{line.lower()} {last}"))
 
 
-_LIST_MARK = re.compile(r"^\s*\d{1,3}[.)]\s")
 _BRACKETS = ("()", "{}", "[]", ("<<", ">>"))
 _LONG = 400
 """A longer reply that ends with a letter was cut off."""
