@@ -199,7 +199,7 @@ def page_part(results: Sequence[ReplyResult]) -> str:
         "where it states none; *of them last number*: the reader finds nothing stated and takes the last number, and "
         "reports show the figure without such answers beside. *Not found*: none comes out where one is stated; reports "
         "count these apart. *Both before*: when each task had rules of its own. The reader was tuned on one half of "
-        "the sources; of the held-back ones the rate was known meanwhile, and of gpqa_diamond_exp its own."
+        "the sources, and later on what it misread in the other: on replies that nobody has seen the rates are higher."
     )
     if unsettled:
         about += f" Not judged yet: {unsettled}."
