@@ -238,7 +238,7 @@ def has_open_end(text: str) -> bool:
     return bool(is_open or is_cut_off or markers.REFUSED.search(f"{line.lower()} {last}"))
 
 
-_BRACKETS = ("()", "{}", "[]", ("<<", ">>"))
+_BRACKETS = (("(", ")"), ("{", "}"), ("[", "]"), ("<<", ">>"))
 _LONG = 400
 """A longer reply that ends with a letter was cut off."""
 _OPEN = re.compile(r"\banswer\b(?!s)")

@@ -30,24 +30,21 @@ _CONCLUDING = ("final answer", "therefore", "thus", "hence")
 
 
 def plain(text: str) -> str:
-    """The formula in its one spelling; a text that cannot be read as LaTeX stays as it is."""
-    normalized = _normalized(text)
-    return text if normalized is None else normalized
-
-
-def _normalized(text: str) -> str | None:
-    """None where a command lacks its argument, or where two units follow."""
-    text = _replaced(text, _SPELLINGS)
-    text, *units = text.split("\\text{ ")
-    if len(units) > 1:
-        return None
-    text = _replaced(text, (("\\%", ""), (" .", " 0."), ("{.", "{0.")))
-    text = f"0{text}" if text.startswith(".") else text
-    sides = text.split("=")
-    text = sides[1] if len(sides) == 2 and len(sides[0]) <= 2 else text
-    rooted = _rooted(text)
-    divided = None if rooted is None else _divided(rooted.replace(" ", ""))
-    return None if divided is None else _fraction("\\frac{1}{2}" if divided == "0.5" else divided)
+    """The formula in its one spelling; a text that cannot be read as LaTeX stays as it is: where a command lacks its
+    argument, or where two units follow."""
+    formula, *units = _replaced(text, _SPELLINGS).split("\\text{ ")
+    formula = _replaced(formula, (("\\%", ""), (" .", " 0."), ("{.", "{0.")))
+    formula = f"0{formula}" if formula.startswith(".") else formula
+    sides = formula.split("=")
+    formula = sides[1] if len(sides) == 2 and len(sides[0]) <= 2 else formula
+    try:
+        formula = _divided(_rooted(formula).replace(" ", ""))
+    except IndexError:  # nothing follows the command
+        return text
+    formula = "\\frac{1}{2}" if formula == "0.5" else formula
+    # 1/2 becomes \frac{1}{2}, where both are whole numbers.
+    formula = re.sub(r"\A(0|-?[1-9][0-9]*)/(0|-?[1-9][0-9]*)\Z", r"\\frac{\1}{\2}", formula)
+    return formula if len(units) <= 1 else text
 
 
 def _replaced(text: str, pairs: tuple[tuple[str, str], ...]) -> str:
@@ -56,35 +53,24 @@ def _replaced(text: str, pairs: tuple[tuple[str, str], ...]) -> str:
     return text
 
 
-def _rooted(text: str) -> str | None:
-    r"""\sqrt3 becomes \sqrt{3}."""
-    front, *rest = text.split("\\sqrt")
-    if "" in rest:
-        return None
-    return front + "".join("\\sqrt" + (piece if piece[0] == "{" else f"{{{piece[0]}}}{piece[1:]}") for piece in rest)
-
-
-def _divided(text: str) -> str | None:
-    r"""\frac12 becomes \frac{1}{2}; where one fraction has a single character, all stay as they are."""
-    front, *rest = text.split("\\frac")
-    result = front
-    for piece in rest:
-        if not piece:
-            return None
-        if piece[0] != "{" and len(piece) < 2:
-            return text
-        result += "\\frac" + (piece if piece[0] == "{" else f"{{{piece[0]}}}{_denominator(piece[1:])}")
-    return result
-
-
-def _denominator(text: str) -> str:
+def _braced(text: str) -> str:
     return text if text[0] == "{" else f"{{{text[0]}}}{text[1:]}"
 
 
-def _fraction(text: str) -> str:
-    r"""1/2 becomes \frac{1}{2}, where both are whole numbers."""
-    match = re.fullmatch(r"(0|-?[1-9][0-9]*)/(0|-?[1-9][0-9]*)", text)
-    return f"\\frac{{{match[1]}}}{{{match[2]}}}" if match else text
+def _rooted(text: str) -> str:
+    r"""\sqrt3 becomes \sqrt{3}."""
+    front, *rest = text.split("\\sqrt")
+    return front + "".join("\\sqrt" + _braced(piece) for piece in rest)
+
+
+def _divided(text: str) -> str:
+    r"""\frac12 becomes \frac{1}{2}; where one fraction has a single character, all stay as they are."""
+    front, *rest = text.split("\\frac")
+    for piece in rest:
+        if piece[0] != "{" and len(piece) < 2:
+            return text
+        front += "\\frac" + (piece if piece[0] == "{" else f"{{{piece[0]}}}{_braced(piece[1:])}")
+    return front
 
 
 def final_answer(text: str) -> str:
@@ -181,16 +167,6 @@ def bbh(text: str) -> str:
     return _after_last(_after_last(paragraph, "answer is"), "答案是")
 
 
-def until_return(text: str) -> str:
-    """The first line that is not empty."""
-    return text.strip().split("\n")[0].strip()
-
-
-def arithmetic(text: str) -> str:
-    """What follows the last =."""
-    return text.strip().split("=")[-1].strip()
-
-
 def theoremqa(text: str) -> str:
     """The word after the first "answer is", without punctuation around it; else the text."""
     match = re.search(r"answer is ([^\s]+)", text.strip())
@@ -215,13 +191,7 @@ def gsm8k(text: str) -> str:
 
 def hellaswag(text: str) -> str:
     """The text from its first capital of A to D; without one, the whole text."""
-    match = re.search("[A-D]", text)
-    return text[match.start() :] if match else text
-
-
-def gaokao_single_choice(text: str) -> str:
-    """The last capital of A to D."""
-    return "".join(re.findall("[A-D]", text)[-1:])
+    return re.sub("^[^A-D]*(?=[A-D])", "", text)
 
 
 def gaokao_multi_question_choice(text: str) -> str:
@@ -237,27 +207,10 @@ def gaokao_multi_choice(text: str) -> str:
     return "".join(re.findall("[A-D]", content[place:] if place > 0 else content[-10:]))
 
 
-def gaokao_five_out_of_seven(text: str) -> str:
-    """The first five capitals of A to G."""
-    return "".join(re.findall("[A-G]", text)[:5])
-
-
 def agieval_single_answer(text: str) -> str:
     """The first capital of A to G after "answer is" on its line; else the first of A to F anywhere."""
-    match = (
-        re.search(r"answer is .*?([A-G])", text) or re.search(r"答案是.*?([A-G])", text) or re.search("([A-F])", text)
-    )
-    return match[1] if match else ""
-
-
-def agieval_multiple_answer(text: str) -> str:
-    """All capitals of A to F."""
-    return "".join(re.findall("[A-F]", text))
-
-
-def mbpp(text: str) -> str:
-    """The program up to the first empty line."""
-    return text.split("\n\n", maxsplit=1)[0]
+    patterns = (r"answer is .*?([A-G])", r"答案是.*?([A-G])", "([A-F])")
+    return next((match[1] for pattern in patterns if (match := re.search(pattern, text))), "")
 
 
 def humaneval(text: str) -> str:
@@ -303,10 +256,15 @@ def new_mbpp(text: str) -> str:
     return text[: next((start for start, end in pairs if "def" in text[end:]), len(text))].strip()
 
 
+def _short(about: str, function: Callable[[str], str]) -> Callable[[str], str]:
+    function.__doc__ = about
+    return function
+
+
 POSTPROCESS: dict[str, Callable[[str], str | None]] = {
     "exact_match_post": exact_match,
-    "until_return_post": until_return,
-    "arithmetic_post": arithmetic,
+    "until_return_post": _short("The first line that is not empty.", lambda text: text.strip().split("\n")[0].strip()),
+    "arithmetic_post": _short("What follows the last =.", lambda text: text.strip().split("=")[-1].strip()),
     "theoremqa_post": theoremqa,
     "gsm8k_post": gsm8k,
     "hellaswag_post": hellaswag,
@@ -314,14 +272,18 @@ POSTPROCESS: dict[str, Callable[[str], str | None]] = {
     "math_post": final_answer,
     "common_math_post": plain,
     "agieval_cloze_post": cloze,
-    "gaokao_single_choice_post": gaokao_single_choice,
+    "gaokao_single_choice_post": _short(
+        "The last capital of A to D.", lambda text: "".join(re.findall("[A-D]", text)[-1:])
+    ),
     "gaokao_multi_question_choice_post": gaokao_multi_question_choice,
     "gaokao_multi_choice_post": gaokao_multi_choice,
-    "gaokao_five_out_of_seven_post": gaokao_five_out_of_seven,
+    "gaokao_five_out_of_seven_post": _short(
+        "The first five capitals of A to G.", lambda text: "".join(re.findall("[A-G]", text)[:5])
+    ),
     "agieval_single_answer_post": agieval_single_answer,
-    "agieval_multiple_answer_post": agieval_multiple_answer,
+    "agieval_multiple_answer_post": _short("All capitals of A to F.", lambda text: "".join(re.findall("[A-F]", text))),
     "humaneval_post": humaneval,
     "humaneval_chatgpt": humaneval_chatgpt,
-    "mbpp_post": mbpp,
+    "mbpp_post": _short("The program up to the first empty line.", lambda text: text.split("\n\n", maxsplit=1)[0]),
     "new_mbpp_post": new_mbpp,
 }
