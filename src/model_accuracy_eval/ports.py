@@ -134,11 +134,12 @@ class Launcher(Protocol):
         """
 
 
-class Cluster(Protocol):
-    """Runs `deploy.sh` as often as the plan says, wherever there is room; `Ports.connect` reaches what it started."""
+class ReplicaSource(Protocol):
+    """Where the replicas of one service come from, some of them later: the nodes of a cluster, on which it runs
+    `deploy.sh` as often as the plan says, or addresses that the user named. `Ports.connect` reaches them."""
 
-    def begin(self, plan: RunPlan, weights: str, log: Callable[[int], str]) -> None:
-        """Places the replicas; each begins as soon as a node has room for it. `log` is where the output of one goes."""
+    def begin(self, plan: RunPlan, weights: str, log: Callable[[int, int], str]) -> None:
+        """Places or looks for the replicas. `log` is where the output of one on its first, second … node goes."""
 
     def poll(self) -> None:
         """Takes in what has happened; raises when no replica is left and none can come. To be called all the time."""
@@ -146,11 +147,11 @@ class Cluster(Protocol):
     def take_ready(self) -> list[Service]:
         """Returns the replicas that have become ready since the last call."""
 
-    def dismiss(self, service: Service, reason: str) -> None:
-        """Counts a replica as none any more, because its requests fail."""
+    def dismiss(self, service: Service, reason: str, *, gone: bool) -> None:
+        """Counts a replica as none any more: it is `gone`, and might come back, or requests fail that others answer."""
 
     def end(self) -> None:
-        """Ends all replicas, those included that have no node yet."""
+        """Ends all replicas that it started, those included that have no node yet."""
 
 
 # Data and weights.
@@ -413,5 +414,5 @@ class Ports:
     """Versions and machine, for the report."""
     open_sandbox: Callable[[], Sandbox] | None = None
     """Opens the sandbox, within a running event loop; None: there is none."""
-    cluster: Cluster | None = None
+    cluster: ReplicaSource | None = None
     """Where deploy.sh runs in place of this machine; None: it runs here."""

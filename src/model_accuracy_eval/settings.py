@@ -80,6 +80,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             workflow_only=True,
         ),
     ] = 1
+    nodes_per_replica: Annotated[
+        Count,
+        about(
+            "Nodes of a Ray cluster that each replica spans: deploy.sh is started on each of them, with NNODES, "
+            "NODE_RANK, MASTER_ADDR and MASTER_PORT, and serves on rank 0.",
+            workflow_only=True,
+        ),
+    ] = 1
     engine: Annotated[
         Literal["local", "ray"],
         about(
@@ -91,8 +99,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     resources: Annotated[
         tuple[str, ...],
         about(
-            "What each replica takes, such as NPU=2 or, on a Ray cluster, NPU=2,CPU=8; deploy.sh gets its own NPUs in "
-            "ASCEND_RT_VISIBLE_DEVICES.",
+            "What each replica takes of a node, such as NPU=2 or, on a Ray cluster, NPU=2,CPU=8; deploy.sh gets its "
+            "own NPUs in ASCEND_RT_VISIBLE_DEVICES.",
             workflow_only=True,
         ),
     ] = ()
@@ -302,6 +310,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         about("Name of the model's column and folders in the report.", identifies=True, workflow_only=True),
     ] = "vllm-api-stream-chat"
     debug: Annotated[bool, about("Write step logs to the terminal instead of logs/.")] = False
+
+    @property
+    def replica_count(self) -> int:
+        """How many there may be."""
+        return max(self.replicas, len(self.endpoint))
 
     @property
     def npus_per_replica(self) -> int | None:

@@ -4,15 +4,16 @@ import hashlib
 import json
 import shutil
 from collections import Counter
+from contextlib import ExitStack
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 from typing import Any
 
 import pytest
 from tests.e2e import command
 from tests.e2e.test_shards import JSON, answer, told
 from tests.servers.fault_server import FaultServer, Style
-from tests.waiting import free_ports
+from tests.waiting import HANGING, free_ports
 
 
 @pytest.fixture
@@ -92,6 +93,54 @@ def test_what_a_dead_replica_was_asked_the_others_answer(tmp_path: Path, questio
     assert f"The replica {dying.url[7:]} is asked no more, 1 are left" in done.err
     assert len(command.journal(folder, "lengths")) == 480
     assert told(folder) == told(single)
+
+
+def test_those_that_serve_begin_and_the_others_are_named(tmp_path: Path, questions: Path) -> None:
+    """With whom nobody reaches the report is complete, and says who answered all of it; with none nothing is asked."""
+    closed, shut = free_ports(2)
+    with FaultServer(answer) as server:
+        _, single = run(questions, tmp_path / "single", server)
+        words = ["run", "--datasets", questions, "-n", 4]
+        done = command.run(
+            *words, "--endpoint", server.url, "--endpoint", f"http://127.0.0.1:{closed}", "--out", tmp_path / "out"
+        )
+    assert done.code == 0, done.err
+    assert f"127.0.0.1:{closed} does not serve, and is asked again later: " in done.err
+    assert told(command.only_run(tmp_path / "out")) == told(single)
+    assert f"1 replica answered: {server.url[7:]} 480 samples" in done.out
+    assert f"Nothing was answered by 127.0.0.1:{closed}." in done.out
+    ends = [f"http://127.0.0.1:{port}" for port in (closed, shut)]
+    done = command.run(*words, "--endpoint", ",".join(ends), "--out", tmp_path / "none")
+    assert done.code == 4, done.err
+    assert f"None of the 2 endpoints serves. 127.0.0.1:{closed}: " in done.out
+    assert f"; 127.0.0.1:{shut}: " in done.out
+    assert "--ready-timeout" in done.out
+
+
+def test_one_that_serves_later_joins(tmp_path: Path, questions: Path) -> None:
+    """The first one waits with its last answers until the late one has been asked."""
+    (port,), asked, late = free_ports(1), Event(), list[FaultServer]()
+
+    def joins(request: JSON) -> list[str]:
+        if request["max_tokens"] > 1:  # not the readiness probe
+            asked.set()
+        return answer(request)
+
+    def waits(request: JSON) -> list[str]:
+        if len(first.requests) > 20 and not late:
+            late.append(FaultServer(joins, port=port))
+            servers.enter_context(late[0])
+        if len(first.requests) > 100:
+            assert asked.wait(HANGING)
+        return answer(request)
+
+    with ExitStack() as servers, FaultServer(waits) as first:
+        words = ["run", "--datasets", questions, "-n", 4, "--out", tmp_path]
+        done = command.run(*words, "--endpoint", first.url, "--endpoint", f"http://127.0.0.1:{port}")
+    assert done.code == 0, done.err
+    folder = command.only_run(tmp_path)
+    assert len(command.journal(folder, "lengths")) == 480
+    assert {each["replica"] for each in command.facts(folder)["replicas"]} == {first.url[7:], f"127.0.0.1:{port}"}
 
 
 def test_servers_of_two_models_are_no_replicas(tmp_path: Path, questions: Path) -> None:

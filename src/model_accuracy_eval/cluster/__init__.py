@@ -13,6 +13,8 @@ class NodeFacts(Record, frozen=True, kw_only=True):
     """Of this program, on that node."""
     npus: str = ""
     """Numbers of the NPUs that the cluster gave it; empty: it asked for none."""
+    meeting_port: int = 0
+    """Where the other nodes of its replica can meet it; 0: there are none."""
 
     @property
     def shown(self) -> str:

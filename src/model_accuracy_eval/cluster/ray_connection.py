@@ -14,7 +14,7 @@ import tarfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
@@ -50,6 +50,14 @@ _ACTOR: dict[str, Any] = {
 
 class ActorLost(Exception):
     """An actor's process, its node or the way there is gone."""
+
+
+class Placed(NamedTuple):
+    """Actors that were given room together."""
+
+    actors: tuple[Any, ...]
+    group: Any = None
+    """What keeps the room of several; None: there is one."""
 
 
 class RayConnection:
@@ -104,13 +112,15 @@ class RayConnection:
         """What each node that is up has in all."""
         return [node["Resources"] for node in self._ray.nodes() if node["Alive"]]
 
-    def refuse_impossible(self, wanted: Mapping[str, float]) -> None:
-        """Refuses resources that no node has, even if nothing else runs on it."""
+    def refuse_impossible(self, wanted: Mapping[str, float], needed: int) -> None:
+        """Refuses resources that fewer nodes have than a replica spans, even if nothing else runs on them."""
         nodes = self.nodes()
-        if any(has_room(node, wanted) for node in nodes):
+        able = sum(has_room(node, wanted) for node in nodes)
+        if able >= needed:
             return
+        who = "No node" if not able else f"Of {needed} nodes that a replica spans, only {able}"
         raise Refused(
-            f"No node of the Ray cluster has {shown(wanted)}, which --resources asks for each replica. Its "
+            f"{who} of the Ray cluster has {shown(wanted)}, which --resources asks for each replica. Its "
             f"{len(nodes)} nodes have: {self.shown_nodes()}. Start a node with them (ray start --address … --resources "
             f"'{{\"NPU\": 8}}'), or wait for one with --ready-timeout SECONDS.",
             next_step="ray status",
@@ -126,10 +136,25 @@ class RayConnection:
         each = [f"{name}: {left.get(name, 0.0):g} of {number:g} are free" for name, number in there.items()]
         return f" ({', '.join(each)})" if each else ""
 
-    def place(self, actor: type, wanted: Mapping[str, float]) -> Any:
-        """An actor that starts as soon as a node has room; nodes that have none of these actors come first."""
-        options: dict[str, Any] = {"num_cpus": 0, "scheduling_strategy": "SPREAD", **_ray_options(wanted)}
-        return self._ray.remote(actor).options(**_ACTOR, **options).remote()
+    def place(self, actor: type, wanted: Mapping[str, float], nodes: int) -> Placed:
+        """One actor that starts as soon as a node has room, those that have none of these actors first; or several,
+        each on a node of its own, which start as soon as all of them have room."""
+        options: dict[str, Any] = {**_ACTOR, "num_cpus": 0, **_ray_options(wanted)}
+        remote = self._ray.remote(actor)
+        if nodes == 1:
+            return Placed((remote.options(**options, scheduling_strategy="SPREAD").remote(),))
+        groups = extras.load("ray.util.placement_group")
+        group = groups.placement_group([dict(wanted)] * nodes, strategy="STRICT_SPREAD")
+        in_group = extras.load("ray.util.scheduling_strategies").PlacementGroupSchedulingStrategy
+        strategies = [in_group(group, placement_group_bundle_index=at) for at in range(nodes)]
+        return Placed(tuple(remote.options(**options, scheduling_strategy=each).remote() for each in strategies), group)
+
+    def release(self, placed: Placed) -> None:
+        """Ends the actors, and gives their room back."""
+        for actor in placed.actors:
+            self._ray.kill(actor)
+        if placed.group is not None:
+            extras.load("ray.util.placement_group").remove_placement_group(placed.group)
 
     def place_on(self, node: str, actor: type, cpus: float, *arguments: object) -> Any:
         """An actor on this node and no other. It is started again, and its calls are repeated, if its process ends."""
@@ -251,14 +276,17 @@ class NodeWeights:
         measure_there: MeasureWeights,
         resources: Sequence[str],
         *,
+        nodes: int,
         clock: Clock,
         say: Callable[[str], object],
         patience: float | None,
     ) -> None:
-        """`patience`: seconds for which nodes may come and become free; None: those that are there may be busy."""
+        """`nodes`: that a replica spans. `patience`: seconds for which nodes may come and become free; None: those
+        that are there may be busy."""
         self._ray = ray_connection
         self._measure_there = measure_there
         self._wanted = amounts(resources)
+        self._nodes = nodes
         self._clock = clock
         self._say = say
         self._patience = patience
@@ -306,7 +334,7 @@ class NodeWeights:
 
     def _refuse_impossible(self) -> None:
         if self._patience is None:
-            self._ray.refuse_impossible(self._wanted)
+            self._ray.refuse_impossible(self._wanted, self._nodes)
 
 
 def _pinned(info: WeightsInfo) -> str:

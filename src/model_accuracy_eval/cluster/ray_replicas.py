@@ -4,7 +4,8 @@
        ▲                            │ deploy.sh failed ─► troubled     │ deploy.sh ended ─► troubled
        └───────── the node is lost, a new actor waits for room ────────┘
 
-A replica whose deploy.sh failed is not started elsewhere: that is a finding about the adapter or that node.
+A replica whose deploy.sh failed is not started elsewhere: that is a finding about the adapter or that node. One that
+spans nodes has an actor on each; the first serves, and what becomes of one node becomes of the replica.
 """
 
 import contextlib
@@ -17,7 +18,15 @@ from typing import Any, Literal
 
 from model_accuracy_eval import __version__
 from model_accuracy_eval.cluster import NodeFacts, NodeService, NodeTrouble
-from model_accuracy_eval.cluster.ray_connection import ActorLost, RayConnection, amounts, has_room, pack, shown
+from model_accuracy_eval.cluster.ray_connection import (
+    ActorLost,
+    Placed,
+    RayConnection,
+    amounts,
+    has_room,
+    pack,
+    shown,
+)
 from model_accuracy_eval.errors import AdapterFailed, NoHonestScore
 from model_accuracy_eval.ports import Chat, Clock, Connect, LoglikelihoodClient, ServiceRole
 from model_accuracy_eval.records import (
@@ -42,23 +51,48 @@ _END_SECONDS = 6.0
 """deploy.sh is promised five to end."""
 
 
+_LAST_LINES = 5
+"""Of deploy.sh's output, which are shown where it ended."""
+
+
 @dataclass(eq=False, slots=True)
-class _Replica:
-    number: int
+class _Node:
+    """A node of a replica: the first one serves."""
+
+    rank: int
+    of: int
+    """Nodes that its replica spans."""
     actor: Any
     call: Any
     """The result that the state waits for."""
+    facts: NodeFacts | None = None
+    news: Any = None
+    news_due: float = 0.0
+    end: Any = None
+
+    @property
+    def where(self) -> str:
+        rank = f" (rank {self.rank})" * (self.of > 1)
+        return f"{self.facts.shown}{rank}" if self.facts else "a node"
+
+
+@dataclass(eq=False, slots=True)
+class _Replica:
+    number: int
+    placed: Placed
+    nodes: list[_Node]
     state: Literal["placing", "starting", "serving", "troubled", "lost"] = "placing"
-    where: str = ""
     service: Service | None = None
     dismissed: str = ""
     """Why it is asked no more, if it is not."""
-    news: Any = None
-    news_due: float = 0.0
+
+    def name(self, node: _Node) -> str:
+        return f"Replica {self.number + 1}{f' on {node.where}' * bool(node.facts)}"
 
 
 class RayReplicas:
-    """Implements `ports.Cluster`. `actor`: the class of what runs on a node; `otherwise` connects to other services."""
+    """Implements `ports.ReplicaSource`. `actor`: the class of what runs on a node; `otherwise` connects to other
+    services."""
 
     def __init__(
         self,
@@ -76,14 +110,15 @@ class RayReplicas:
         self._otherwise = otherwise
         self._replicas: list[_Replica] = []
         self._ready: list[_Replica] = []
-        self._first_trouble: tuple[_Replica, NodeTrouble] | None = None
+        self._first_trouble: tuple[str, NodeTrouble] | None = None
+        """On which node, and what."""
         self._lost_in_a_row = 0
         self._idle_since: float | None = None
         """Since when there has been no replica that has a node."""
 
-    def begin(self, plan: RunPlan, weights: str, log: Callable[[int], str]) -> None:
+    def begin(self, plan: RunPlan, weights: str, log: Callable[[int, int], str]) -> None:
         self._plan, self._weights, self._log = plan, weights, log
-        self._wanted = amounts(plan.settings.resources)
+        self._wanted, self._nodes = amounts(plan.settings.resources), plan.settings.nodes_per_replica
         self._ray.open()
         self._folder = self._ray.share(pack(plan.settings.adapter or ""))
         for _ in range(plan.settings.replicas):
@@ -95,14 +130,14 @@ class RayReplicas:
     def connect(self, service: Service, limits: ClientLimits, *, role: ServiceRole) -> Chat:
         """Implements `ports.Connect`."""
         if role == "model" and (replica := self._of(service)):
-            return RemoteChat(self._ray, replica.actor, replica.where, limits)
+            return RemoteChat(self._ray, replica.nodes[0].actor, replica.nodes[0].where, limits)
         return self._otherwise(service, limits, role=role)
 
     def take_ready(self) -> list[Service]:
         ready, self._ready = self._ready, []
         return [each.service for each in ready if each.service is not None]
 
-    def dismiss(self, service: Service, reason: str) -> None:
+    def dismiss(self, service: Service, reason: str, *, gone: bool) -> None:
         """What becomes of it shows when it is asked for news: it may be lost, and then there will be another."""
         replica = self._of(service)
         if replica is not None and replica.state == "serving":
@@ -116,108 +151,124 @@ class RayReplicas:
         return None
 
     def poll(self) -> None:
-        for each in [*self._replicas]:
-            try:
-                self._advance(each)
-                self._hear(each)
-            except ActorLost as lost:  # noqa: PERF203 - each may be lost
-                self._replace(each, lost)
+        for replica in [*self._replicas]:
+            for node in replica.nodes:
+                try:
+                    if replica.state in ("placing", "starting", "serving"):
+                        self._advance(replica, node)
+                        self._hear(replica, node)
+                except ActorLost as lost:  # noqa: PERF203 - each may be lost
+                    self._replace(replica, node, lost)
         self._raise_if_none_is_left()
 
     def end(self) -> None:
         begun = [each for each in self._replicas if each.state in ("starting", "serving", "troubled")]
-        ends = {each.number: each.actor.end.remote() for each in begun}
-        under_way = [each.news for each in begun if each.news is not None]
-        self._ray.wait_all([*under_way, *ends.values()], _END_SECONDS)
-        for each in begun:
+        nodes = [(replica, node) for replica in begun for node in replica.nodes]
+        for _, node in nodes:
+            node.end = node.end or node.actor.end.remote()
+        under_way = [node.news for _, node in nodes if node.news is not None]
+        self._ray.wait_all([*under_way, *(node.end for _, node in nodes)], _END_SECONDS)
+        for replica, node in nodes:
             with contextlib.suppress(ActorLost):
-                self._take_news(each)
-                if self._ray.is_done(ends[each.number]):
-                    self._write(each, self._ray.result(ends[each.number]))
-        for each in self._replicas:
-            self._ray.kill(each.actor)
+                self._take_news(replica, node)
+                if self._ray.is_done(node.end):
+                    self._write(replica, node, self._ray.result(node.end))
+        for replica in self._replicas:
+            self._ray.release(replica.placed)
         self._replicas = []
 
     def _place(self) -> None:
-        number = max((each.number for each in self._replicas), default=-1) + 1
-        actor = self._ray.place(self._actor, self._wanted)
-        self._replicas.append(_Replica(number, actor, actor.facts.remote()))
+        number, nodes = max((each.number for each in self._replicas), default=-1) + 1, self._nodes
+        placed = self._ray.place(self._actor, self._wanted, nodes)
+        begun = [_Node(rank, nodes, actor, actor.facts.remote(nodes)) for rank, actor in enumerate(placed.actors)]
+        self._replicas.append(_Replica(number, placed, begun))
 
-    def _advance(self, replica: _Replica) -> None:
-        if replica.state not in ("placing", "starting") or not self._ray.is_done(replica.call):
+    def _advance(self, replica: _Replica, node: _Node) -> None:
+        if node.call is None or not self._ray.is_done(node.call):
             return
-        result = self._ray.result(replica.call)
+        reference, node.call = node.call, None
+        result = self._ray.result(reference)
         if isinstance(result, NodeTrouble):
-            self._note(replica, result)
+            self._note(replica, node, result)
         elif isinstance(result, NodeFacts):
-            self._start(replica, result)
+            node.facts = result
+            facts = [each.facts for each in replica.nodes if each.facts]
+            if len(facts) == len(replica.nodes):
+                self._start(replica, facts)
         elif isinstance(result, NodeService):
             replica.state, replica.service = "serving", result.service
             self._ready.append(replica)
             self._lost_in_a_row = 0
 
-    def _start(self, replica: _Replica, facts: NodeFacts) -> None:
-        replica.state, replica.where = "starting", facts.shown
-        if facts.version != __version__:
-            self._note(
-                replica,
-                NodeTrouble(
-                    sentence=f"model-accuracy-eval is {facts.version} there and {__version__} here: install the same "
+    def _start(self, replica: _Replica, facts: Sequence[NodeFacts]) -> None:
+        replica.state = "starting"
+        for node, found in zip(replica.nodes, facts, strict=True):
+            if found.version != __version__:
+                unlike = (
+                    f"model-accuracy-eval is {found.version} there and {__version__} here: install the same "
                     f"on both (pip install 'model-accuracy-eval[ray]=={__version__}')."
-                ),
-            )
-            return
-        self._say(f"Replica {replica.number + 1} starts deploy.sh on {replica.where}; its output goes to "
-                  f"{self._log(replica.number)}.")  # fmt: skip
-        replica.call = replica.actor.start.remote(self._plan, replica.number, self._folder, self._weights)
+                )
+                self._note(replica, node, NodeTrouble(sentence=unlike))
+                return
+        for node in replica.nodes:
+            self._say(f"Replica {replica.number + 1} starts deploy.sh on {node.where}; its output goes to "
+                      f"{self._log_of(replica, node)}.")  # fmt: skip
+            rank = {} if len(facts) == 1 else _variables(node.rank, facts)
+            node.call = node.actor.start.remote(self._plan, replica.number, self._folder, self._weights, rank)
 
-    def _hear(self, replica: _Replica) -> None:
+    def _hear(self, replica: _Replica, node: _Node) -> None:
         """Asks for news now and then, which also shows that the node is there."""
-        if replica.news is not None:
-            self._take_news(replica)
-        elif replica.state in ("starting", "serving") and self._clock.elapsed() >= replica.news_due:
-            replica.news = replica.actor.news.remote()
+        if node.news is not None:
+            self._take_news(replica, node)
+        elif replica.state in ("starting", "serving") and self._clock.elapsed() >= node.news_due:
+            node.news = node.actor.news.remote()
 
-    def _take_news(self, replica: _Replica) -> None:
-        if replica.news is None or not self._ray.is_done(replica.news):
+    def _take_news(self, replica: _Replica, node: _Node) -> None:
+        if node.news is None or not self._ray.is_done(node.news):
             return
-        reference, replica.news = replica.news, None
-        replica.news_due = self._clock.elapsed() + _NEWS_SECONDS
+        reference, node.news = node.news, None
+        node.news_due = self._clock.elapsed() + _NEWS_SECONDS
         news = self._ray.result(reference)
-        self._write(replica, news.output)
+        self._write(replica, node, news.output)
         lines = news.output.decode(errors="replace").splitlines() if self._plan.settings.debug else []
         for sentence in (*news.sentences, *lines):
-            self._say(f"{replica.where}: {sentence}")
+            self._say(f"{node.where}: {sentence}")
         trouble = news.trouble or (NodeTrouble(sentence=replica.dismissed) if replica.dismissed else None)
-        if trouble is not None and replica.state == "serving":
-            self._note(replica, trouble)
+        if trouble is not None and replica.state in ("starting", "serving"):
+            self._note(replica, node, trouble)
 
-    def _write(self, replica: _Replica, output: bytes) -> None:
-        with Path(self._log(replica.number)).open("ab") as file:
+    def _log_of(self, replica: _Replica, node: _Node) -> str:
+        return self._log(replica.number, node.rank)
+
+    def _write(self, replica: _Replica, node: _Node, output: bytes) -> None:
+        with Path(self._log_of(replica, node)).open("ab") as file:
             file.write(output)
 
-    def _note(self, replica: _Replica, trouble: NodeTrouble) -> None:
-        replica.state = "troubled"
-        self._first_trouble = self._first_trouble or (replica, trouble)
-        self._say(f"Replica {replica.number + 1} on {replica.where or 'a node'} serves no more: {trouble.sentence}")
+    def _note(self, replica: _Replica, node: _Node, trouble: NodeTrouble) -> None:
+        replica.state, name = "troubled", replica.name(node)
+        self._first_trouble = self._first_trouble or (name, trouble)
+        last = trouble.detail.splitlines()[-_LAST_LINES:]
+        self._say("\n".join([f"{name} serves no more: {trouble.sentence}", *last]))
+        if len(replica.nodes) > 1:  # the others would wait for it
+            for each in replica.nodes:
+                each.end = each.actor.end.remote(trouble)
 
-    def _replace(self, replica: _Replica, lost: ActorLost) -> None:
+    def _replace(self, replica: _Replica, node: _Node, lost: ActorLost) -> None:
         """What it was being asked is asked elsewhere, as soon as the request notices the same."""
-        self._ray.kill(replica.actor)  # a node that cannot be reached may be there all the same
         if "No module named" in str(lost):
             cure = f"pip install 'model-accuracy-eval[ray]=={__version__}'"
-            self._note(replica, NodeTrouble(sentence=f"{lost} on its node: {cure}, on every node."))
+            self._note(replica, node, NodeTrouble(sentence=f"{lost} on its node: {cure}, on every node."))
             return
+        self._ray.release(replica.placed)  # a node that cannot be reached may be there all the same
         replica.state = "lost"
         self._lost_in_a_row += 1
         again = self._lost_in_a_row < _LOST_IN_A_ROW
-        name = f"Replica {replica.number + 1}{f' on {replica.where}' * bool(replica.where)}"
-        self._say(f"{name} is lost ({lost}){'; another waits for room' * again}.")
+        self._say(f"{replica.name(node)} is lost ({lost}){'; another waits for room' * again}.")
         if again:
             self._place()
         else:
             trouble = NodeTrouble(sentence=f"It was the last of {_LOST_IN_A_ROW} that were lost before one served.")
-            self._first_trouble = self._first_trouble or (replica, trouble)
+            self._first_trouble = self._first_trouble or (replica.name(node), trouble)
 
     def _raise_if_none_is_left(self) -> None:
         states = {each.state for each in self._replicas}
@@ -241,26 +292,41 @@ class RayReplicas:
 
     def _raise_first_trouble(self) -> None:
         assert self._first_trouble is not None
-        replica, trouble = self._first_trouble
+        name, trouble = self._first_trouble
         count = len([each for each in self._replicas if each.state == "troubled"])
         others = f" So none of the {count} replicas serves." if count > 1 else ""
         raise AdapterFailed(
-            f"Replica {replica.number + 1} on {replica.where or 'a node'}: {trouble.sentence}{others}",
+            f"{name}: {trouble.sentence}{others}",
             detail=trouble.detail,
             about=trouble.about,
         )
 
     def _each_with(self) -> str:
-        return f", each with {shown(self._wanted)}" if self._wanted else ""
+        on_nodes = f" on {self._nodes} nodes" * (self._nodes > 1)
+        return f", each with {shown(self._wanted)}{on_nodes}" if self._wanted else ""
 
     def _room(self) -> int:
         """How many replicas all nodes together have room for, if nothing else runs on them."""
-        return sum(_fits(node, self._wanted, self._plan.settings.replicas) for node in self._ray.nodes())
+        most = self._plan.settings.replicas
+        fits = [_fits(node, self._wanted, most) for node in self._ray.nodes()]
+        return max(
+            number for number in range(most + 1) if sum(min(each, number) for each in fits) >= number * self._nodes
+        )
 
 
 def _fits(node: Mapping[str, float], wanted: Mapping[str, float], most: int) -> int:
     counts = [int(node.get(name, 0.0) // number) for name, number in wanted.items() if number > 0]
     return min(counts, default=most if has_room(node, wanted) else 0)
+
+
+def _variables(rank: int, facts: Sequence[NodeFacts]) -> dict[str, str]:
+    """What deploy.sh of a replica on several nodes hands to torchrun, or to vLLM's options of the same names."""
+    return {
+        "NNODES": str(len(facts)),
+        "NODE_RANK": str(rank),
+        "MASTER_ADDR": facts[0].address,
+        "MASTER_PORT": str(facts[0].meeting_port),
+    }
 
 
 # Ports of a node that are given to replicas, of this run and of others, before anything listens on them.

@@ -165,11 +165,17 @@ def level(figure: float) -> FigureLevel:
 _CHECK = "Look at its card, its driver and its weights, and run again without it."
 
 
-def replica_notes(replicas: Sequence[ReplicaFigure]) -> Iterator[str]:
-    """One sentence about all of them, then one for each difference that is more than chance."""
+def replica_notes(replicas: Sequence[ReplicaFigure], endpoints: Sequence[str] = ()) -> Iterator[str]:
+    """One sentence about all of them, then one for each difference that is more than chance. `endpoints`: those that
+    were named."""
     if not replicas:
         return
-    yield f"{len(replicas)} replicas answered: {'; '.join(map(_shown, replicas))}."
+    yield f"{len(replicas)} replica{'s' * (len(replicas) > 1)} answered: {'; '.join(map(_shown, replicas))}."
+    named = [url.partition("://")[2] for url in endpoints]
+    if silent := [name for name in named if name not in {each.replica for each in replicas}]:
+        yield f"Nothing was answered by {', '.join(silent)}."
+    if len(replicas) == 1:
+        return
     yield from map(_different, (each for each in replicas if each.differs))
     yield from map(_slower, (each for each in replicas if each.differs_in_speed))
     if not any(each.differs for each in replicas):
@@ -216,7 +222,8 @@ _NO_FINISH_REASON = (
 
 def service_notes(plan: RunPlan, service: Service | None, replicas: Sequence[ReplicaFigure] = ()) -> tuple[str, ...]:
     """What a reader of the figures has to know about the service that gave the answers, and about its replicas."""
-    return (*replica_notes(replicas), *(_notes(plan, service) if service else ()))
+    about_replicas = replica_notes(replicas, plan.settings.endpoint)
+    return (*about_replicas, *(_notes(plan, service) if service else ()))
 
 
 def _notes(plan: RunPlan, service: Service) -> Iterator[str]:

@@ -2,15 +2,16 @@
 
 import dataclasses
 import os.path
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 from msgspec.structs import replace
 
 from model_accuracy_eval.errors import AdapterFailed
-from model_accuracy_eval.ports import Cluster, Ports, RunningAdapter, Store
+from model_accuracy_eval.ports import Ports, ReplicaSource, RunningAdapter, Store
 from model_accuracy_eval.records import RunPlan, Service
+from model_accuracy_eval.run.endpoints import Endpoints
 from model_accuracy_eval.run.readiness import Readiness, exited, show_output
 
 LOG = "logs/deploy.log"
@@ -29,8 +30,8 @@ class LiveService:
     """Which replica it is; empty if it is the only one."""
     others: tuple["LiveService", ...] = ()
     """The other replicas."""
-    cluster: Cluster | None = None
-    """Where it runs, if others may join; None: these are all."""
+    source: ReplicaSource | None = None
+    """Where it comes from, if others may join; None: these are all."""
 
     @property
     def replicas(self) -> tuple["LiveService", ...]:
@@ -47,29 +48,36 @@ class LiveService:
 
     def check(self) -> None:
         """Shows what deploy.sh printed; raises when it has ended, of several replicas all of them."""
-        if self.cluster is not None:
-            self.cluster.poll()
+        if self.source is not None:
+            self.source.poll()
         ended = [trouble for each in self.replicas if (trouble := _ended(each))]
         if len(ended) == len(self.replicas):
             raise ended[0]
 
-    def joined(self) -> list["LiveService"]:
-        """The replicas that have become ready since the last call."""
-        services = [] if self.cluster is None else self.cluster.take_ready()
-        for service in services:
-            _refuse_unlike(self.service, service)
-        return [_named(LiveService(service, None)) for service in services]
+    def joined(self, say: Callable[[str], object]) -> list["LiveService"]:
+        """The replicas that have become ready since the last call; of one that is unlike the others it is said."""
+        if self.source is None:
+            return []
+        lives = []
+        for service in self.source.take_ready():
+            if objection := _unlike(self.service, service):
+                say(objection)
+                self.source.dismiss(service, objection, gone=False)
+            else:
+                lives.append(_named(LiveService(service, None)))
+        return lives
 
 
 @contextmanager
 def service(plan: RunPlan, weights: str, store: Store, ports: Ports) -> Iterator[LiveService]:
     """Starts deploy.sh and waits until a tiny chat request succeeds; at the end stops everything that it started."""
-    if plan.settings.endpoint:
-        yield _as_one([LiveService(Readiness(plan, url, ports).wait(), None) for url in plan.settings.endpoint])
-        return
-    if ports.cluster is not None:
-        with _on_cluster(plan, weights, store, ports, ports.cluster) as live:
+    source = Endpoints(plan, ports) if len(plan.settings.endpoint) > 1 else ports.cluster
+    if source is not None:
+        with _from_source(plan, weights, store, ports, source) as live:
             yield live
+        return
+    if plan.settings.endpoint:
+        yield LiveService(Readiness(plan, plan.settings.endpoint[0], ports).wait(), None)
         return
     shows_output = ports if plan.settings.debug else None
     with ExitStack() as at_exit:
@@ -87,22 +95,34 @@ def service(plan: RunPlan, weights: str, store: Store, ports: Ports) -> Iterator
 
 
 @contextmanager
-def _on_cluster(plan: RunPlan, weights: str, store: Store, ports: Ports, cluster: Cluster) -> Iterator[LiveService]:
-    """Asking begins with the first replica that is ready: others may wait for nodes."""
+def part_of_service(plan: RunPlan, weights: str, store: Store, ports: Ports) -> Iterator[LiveService]:
+    """Starts deploy.sh on a node of a replica that serves on another one of its nodes."""
+    running = _start(plan, 0, weights, store, ports)
     try:
-        cluster.begin(plan, weights, lambda at: store.path(_log(at)))
-        while not (ready := cluster.take_ready()):
-            ports.clock.sleep(0.1)
-            cluster.poll()
-        lives = [LiveService(service, None, cluster=cluster) for service in ready]
-        live = _as_one(lives)
-        yield _named(live) if plan.settings.replicas > 1 else live
+        yield LiveService(Service(base_url=""), running)
     finally:
-        cluster.end()
+        running.stop()
 
 
-def _log(at: int) -> str:
-    return LOG if at == 0 else f"logs/deploy_{at}.log"
+@contextmanager
+def _from_source(
+    plan: RunPlan, weights: str, store: Store, ports: Ports, source: ReplicaSource
+) -> Iterator[LiveService]:
+    """Asking begins with the replicas that are ready first: others may wait for nodes."""
+    try:
+        source.begin(plan, weights, lambda at, node: store.path(_log(at, node)))
+        while not (ready := source.take_ready()):
+            ports.clock.sleep(0.1)
+            source.poll()
+        live = _as_one([LiveService(service, None, source=source) for service in ready])
+        yield _named(live) if plan.settings.replica_count > 1 else live
+    finally:
+        source.end()
+
+
+def _log(at: int, node: int = 0) -> str:
+    """Of a replica, and of one of its nodes."""
+    return f"logs/deploy{f'_{at}' * (at > 0)}{f'_node_{node}' * (node > 0)}.log"
 
 
 def _start(plan: RunPlan, at: int, weights: str, store: Store, ports: Ports) -> RunningAdapter:
@@ -145,21 +165,24 @@ def _ended(live: LiveService) -> AdapterFailed | None:
 def _as_one(lives: Sequence[LiveService]) -> LiveService:
     """The first of them with the others as its replicas; refuses servers of which one is not like the first."""
     for other in lives[1:]:
-        _refuse_unlike(lives[0].service, other.service)
+        if objection := _unlike(lives[0].service, other.service):
+            raise AdapterFailed(objection)
     if len(lives) == 1:
         return lives[0]
     first, *others = map(_named, lives)
     return dataclasses.replace(first, others=tuple(others))
 
 
-def _refuse_unlike(first: Service, other: Service) -> None:
-    if (other.model, other.samplers) != (first.model, first.samplers):
-        what = "model" if other.model != first.model else "samplers"
-        one, two = (getattr(each, what) for each in (first, other))
-        raise AdapterFailed(
-            f"{first.base_url} and {other.base_url} are no replicas of one service: the first has the {what} "
-            f"'{one}', the second '{two}'. Start them alike, or evaluate them one by one."
-        )
+def _unlike(first: Service, other: Service) -> str:
+    """Why figures of both are not mixed; empty if they are alike."""
+    if (other.model, other.samplers) == (first.model, first.samplers):
+        return ""
+    what = "model" if other.model != first.model else "samplers"
+    one, two = (getattr(each, what) for each in (first, other))
+    return (
+        f"{first.base_url} and {other.base_url} are no replicas of one service: the first has the {what} "
+        f"'{one}', the second '{two}'. Start them alike, or evaluate them one by one."
+    )
 
 
 def _named(live: LiveService) -> LiveService:

@@ -15,7 +15,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 from msgspec.structs import replace
 
 from model_accuracy_eval import __version__, extras
-from model_accuracy_eval.adapter.adapter_files import VISIBLE_NPUS
+from model_accuracy_eval.adapter.adapter_files import VISIBLE_NPUS, port_owner
 from model_accuracy_eval.cluster import (
     NodeFacts,
     NodeNews,
@@ -61,6 +61,8 @@ from model_accuracy_eval.system.clock import SignalClock
 Result = TypeVar("Result")
 _NEWS_BYTES = 1 << 20
 _PORTS_TRIED = 100
+_MEETING = 29500
+"""The first port that is tried for the nodes of a replica to meet: torchrun's own."""
 
 
 class ReplicaNode:
@@ -79,14 +81,26 @@ class ReplicaNode:
         self._chats: dict[ClientLimits, Chat] = {}
         self._loglikelihoods: dict[ClientLimits, LoglikelihoodClient] = {}
 
-    async def facts(self) -> NodeFacts:
-        return NodeFacts(address=_address(), version=__version__, npus=os.environ.get(VISIBLE_NPUS, ""))
+    async def facts(self, nodes: int) -> NodeFacts | NodeTrouble:
+        """`nodes`: that its replica spans."""
 
-    async def start(self, plan: RunPlan, number: int, adapter: bytes, weights: str) -> NodeService | NodeTrouble:
-        """Starts deploy.sh in a copy of the adapter's folder, and waits until it serves."""
-        return await asyncio.to_thread(_told, lambda: self._start(plan, number, adapter, weights))
+        def found() -> NodeFacts:
+            port = self._free_port(_MEETING) if nodes > 1 else 0
+            npus = os.environ.get(VISIBLE_NPUS, "")
+            return NodeFacts(address=_address(), version=__version__, npus=npus, meeting_port=port)
 
-    def _start(self, plan: RunPlan, number: int, adapter: bytes, weights: str) -> NodeService:
+        return _told(found)
+
+    async def start(
+        self, plan: RunPlan, number: int, adapter: bytes, weights: str, rank: Mapping[str, str]
+    ) -> NodeService | NodeTrouble | None:
+        """Starts deploy.sh in a copy of the adapter's folder, and waits until it serves, unless another node does.
+        `rank`: variables that say which node of its replica this is."""
+        return await asyncio.to_thread(_told, lambda: self._start(plan, number, adapter, weights, rank))
+
+    def _start(
+        self, plan: RunPlan, number: int, adapter: bytes, weights: str, rank: Mapping[str, str]
+    ) -> NodeService | None:
         with self._starting:
             folder = Path(self._at_end.enter_context(tempfile.TemporaryDirectory(prefix="replica-")))
             self._media = folder / "media"
@@ -95,10 +109,11 @@ class ReplicaNode:
             copy.mkdir()
             unpack(adapter, str(copy))
             plan = plan.with_settings(engine="local", resources=(), adapter=str(copy), replicas=1, debug=False)
+            environment = {**os.environ, **rank}
             self._ports = local_ports(
-                plan, os.environ, self._clock, io.StringIO(), wrap_display=lambda display: self._said
+                plan, environment, self._clock, io.StringIO(), wrap_display=lambda display: self._said
             )
-            plan = plan.with_settings(port=self._free_port(plan.settings.port + number, plan.settings.replicas))
+            plan = plan.with_settings(port=self._free_port(plan.settings.port + number))
             source = self._ports.weights_source
             source.measure(weights, plan.settings.max_weight_size)
             path = source.fetch(weights)
@@ -106,18 +121,20 @@ class ReplicaNode:
             self._log = Path(store.path(deploy.LOG))
             # When the process has ended and its files are still there.
             self._at_end.callback(lambda: self._last_output.append(self._output()))
-            live = self._at_end.enter_context(deploy.service(plan, path, store, self._ports))
-            self._live = live
+            deployed = deploy.part_of_service if rank.get("NODE_RANK", "0") != "0" else deploy.service
+            live = self._live = self._at_end.enter_context(deployed(plan, path, store, self._ports))
+        if not live.service.base_url:
+            return None
         named = replace(live.service, base_url=f"http://{_address()}:{live.port}")
         # Each node may keep weights of a hub in a cache of its own, after which servers name the model.
         named = replace(named, model=weights) if named.model == path else named
         return NodeService(service=named)
 
-    def _free_port(self, wished: int, step: int) -> int:
-        """The next one of this replica's own, so that two of a node do not take the same."""
-        candidates = range(wished, min(65536, wished + _PORTS_TRIED * step), step)
+    def _free_port(self, wished: int) -> int:
+        """That one or the next that nobody has, and no other replica of this node has been given."""
+        candidates = range(wished, min(65536, wished + _PORTS_TRIED))
         for port in candidates:
-            if self._ports.launcher.port_owner(port) is None and self._at_end.enter_context(ray_replicas.claim(port)):
+            if port_owner(port) is None and self._at_end.enter_context(ray_replicas.claim(port)):
                 return port
         raise AdapterFailed(f"No port of {candidates} is free on {_address()}: give another --port.")
 
@@ -163,10 +180,12 @@ class ReplicaNode:
             self._trouble = trouble if isinstance(trouble, NodeTrouble) else None
         return NodeNews(sentences=self._said.take(), output=self._output(_NEWS_BYTES), trouble=self._trouble)
 
-    async def end(self) -> bytes:
-        """Ends deploy.sh and everything that it started; returns the rest of its output."""
+    async def end(self, trouble: NodeTrouble | None = None) -> bytes:
+        """Ends deploy.sh and everything that it started; returns the rest of its output. `trouble`: why nothing more
+        can be asked, where requests may be under way."""
+        self._trouble = self._trouble or trouble
         self._clock.stop(signal.SIGTERM)
-        for chat in self._chats.values():
+        for chat in self._chats.values() if trouble is None else ():
             await chat.close()
         return await asyncio.to_thread(self._end)
 
@@ -325,6 +344,7 @@ def on_ray(ports: Ports, plan: RunPlan, environment: Mapping[str, str]) -> Ports
             ray_connection,
             measure_there,
             plan.settings.resources,
+            nodes=plan.settings.nodes_per_replica,
             clock=ports.clock,
             say=say,
             patience=plan.client_limits.ready_timeout,

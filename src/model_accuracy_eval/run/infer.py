@@ -112,18 +112,18 @@ class _Inference:
 
     def _connect(self) -> ReplicaPool:
         limits = self._plan.client_limits
-        share = limits.concurrency / self._plan.settings.replicas
+        share = limits.concurrency / self._plan.settings.replica_count
         return ReplicaPool(
             [self._replica(live) for live in self._live.replicas],
             self._ports.progress.say,
             # Where some replicas may be missing, the others do not get what these would be asked.
-            share=math.ceil(share) if self._live.cluster else None,
+            share=math.ceil(share) if self._live.source else None,
             silent_retries=limits.retries if self._has_replicas else 0,
         )
 
     @property
     def _has_replicas(self) -> bool:
-        return len(self._live.replicas) > 1 or self._plan.settings.replicas > 1
+        return len(self._live.replicas) > 1 or self._plan.settings.replica_count > 1
 
     def _replica(self, live: LiveService) -> Replica:
         limits = self._plan.client_limits
@@ -131,15 +131,15 @@ class _Inference:
             # A request is not worth ten more minutes of a replica that hangs, while others answer.
             limits = replace(limits, gone_after=_REPLICA_GONE_AFTER, silent_retries=0)
         name = live.name if self._has_replicas else ""
-        chat, cluster = self._ports.connect(live.service, limits, role="model"), self._live.cluster
-        if cluster is None:
+        chat, source = self._ports.connect(live.service, limits, role="model"), self._live.source
+        if source is None:
             return Replica(name, chat)
-        return Replica(name, chat, lambda reason: cluster.dismiss(live.service, reason))
+        return Replica(name, chat, lambda reason, gone: source.dismiss(live.service, reason, gone=gone))
 
     def _check(self, chat: ReplicaPool) -> None:
         self._live.check()
         self._ports.progress.tick()
-        for live in self._live.joined():
+        for live in self._live.joined(self._ports.progress.say):
             chat.add(self._replica(live))
 
     async def _run(self, chat: ReplicaPool) -> None:

@@ -31,7 +31,6 @@ _TASK_TYPES: tuple[str, ...] = ("text-generation", "image-text-to-text", "any-to
 _NEEDED: dict[MediaKind, int] = {"image": 1, "audio": 2, "video": 2}
 """Position of the first type whose models are asked about such."""
 
-_PORT = re.compile(rb"\bPORT\b")
 _PORTS_TRIED = 100
 
 
@@ -140,19 +139,27 @@ def _adapter_files(plan: RunPlan, ports: Ports) -> EvalError | None:
         return Refused(f"The adapter folder '{folder}' is not there.")
     if not (folder / "deploy.sh").is_file():
         return Refused(f"The adapter folder '{folder}' has no deploy.sh at its root, so there is nothing to start.")
-    if plan.settings.replicas > 1 and not _reads_port(folder):
+    if plan.settings.replicas > 1 and not _reads(folder, "PORT"):
         return Refused(
             f"{plan.settings.replicas} replicas need a port each, and nothing in '{folder}' reads PORT: let "
             "deploy.sh serve on ${PORT:-8000}, or run without --replicas.",
             about=("deploy.sh", 1),
         )
+    if plan.settings.nodes_per_replica > 1 and not _reads(folder, "NODE_RANK"):
+        return Refused(
+            f"A replica spans {plan.settings.nodes_per_replica} nodes, and nothing in '{folder}' reads NODE_RANK, so "
+            "each would serve alone: let deploy.sh hand on NNODES, NODE_RANK, MASTER_ADDR and MASTER_PORT, or run "
+            "without --nodes-per-replica.",
+            about=("deploy.sh", 1),
+        )
     return ports.launcher.objection(str(folder))
 
 
-def _reads_port(folder: Path) -> bool:
+def _reads(folder: Path, variable: str) -> bool:
     """Whether a script of the adapter names the variable at all."""
+    name = re.compile(rf"\b{variable}\b".encode())
     scripts = (path for kind in ("sh", "py", "yaml", "yml") for path in folder.rglob(f"*.{kind}"))
-    return any(_PORT.search(path.read_bytes()) for path in scripts if path.is_file())
+    return any(name.search(path.read_bytes()) for path in scripts if path.is_file())
 
 
 def _port(plan: RunPlan, ports: Ports) -> list[str]:

@@ -91,7 +91,7 @@ _FIRST_WORD, _NEXT_WORD = 5.0, 20.0
 """Seconds after which it is said what is waited for, and between such words."""
 
 
-class _Probed(NamedTuple):
+class Probed(NamedTuple):
     """What one try found."""
 
     service: Service
@@ -101,60 +101,76 @@ class _Probed(NamedTuple):
 
 
 class Readiness:
-    """The wait for one service. `running`: the process behind it, if it is ours; `weights`: what it serves."""
+    """The wait for one service. `running`: the process behind it, if it is ours; `weights`: what it serves; `served`:
+    it has answered in this run, and may be back in a moment."""
 
     def __init__(
-        self, plan: RunPlan, base_url: str, ports: Ports, running: RunningAdapter | None = None, weights: str = ""
+        self,
+        plan: RunPlan,
+        base_url: str,
+        ports: Ports,
+        running: RunningAdapter | None = None,
+        weights: str = "",
+        *,
+        served: bool = False,
     ) -> None:
         self._plan = plan
         self._base_url = base_url
         self._ports = ports
         self._running = running
         self._weights = weights
+        self._served = served
         self._began = ports.clock.elapsed()
         self._next_word = _FIRST_WORD
-        self._last_fault = ""
+        self.last_fault = ""
 
     def wait(self) -> Service:
         """Returns the service when it has answered; raises as soon as waiting longer makes no sense."""
         clock = self._ports.clock
         while True:
-            probed = run(run_checked(self._probe(), self._check, clock))
-            if probed.reply.fault is None:
-                model = probed.service.model or "unnamed"
-                self._ports.progress.say(
-                    f"The service at {self._base_url} answered after {self._waited:.1f} s (model: {model})."
-                )
-                return probed.service
-            self._check()
-            self._last_fault = probed.reply.fault.sentence
-            self._judge(probed, probed.reply.fault)
-            clock.sleep(0.2 if self._waited < 10 else 1.0)
+            probed = run(run_checked(self.probe(), self.check, clock))
+            if probed.reply.fault is not None:
+                self.check()
+            if service := self.service(probed):
+                return service
+            clock.sleep(0.2 if self.waited < 10 else 1.0)
+
+    def service(self, probed: Probed) -> Service | None:
+        """The service if it has answered, and None if it is to be waited for; raises if that makes no sense."""
+        if probed.reply.fault is None:
+            model = probed.service.model or "unnamed"
+            self._ports.progress.say(
+                f"The service at {self._base_url} answered after {self.waited:.1f} s (model: {model})."
+            )
+            return probed.service
+        self.last_fault = probed.reply.fault.sentence
+        self._judge(probed, probed.reply.fault)
+        return None
 
     @property
-    def _waited(self) -> float:
+    def waited(self) -> float:
         return self._ports.clock.elapsed() - self._began
 
-    def _check(self) -> None:
+    def check(self) -> None:
         """Shows what there is to be seen; raises when deploy.sh has ended."""
         if self._running is not None:
             if self._plan.settings.debug:
                 show_output(self._running, self._ports)
             if (code := self._running.exit_code()) is not None:
-                raise exited(code, self._running, f"after {self._waited:.1f} s, before it answered a chat request")
-        if self._waited >= self._next_word:
+                raise exited(code, self._running, f"after {self.waited:.1f} s, before it answered a chat request")
+        if self.waited >= self._next_word:
             self._next_word += _NEXT_WORD
             self._ports.progress.say(self._word())
 
     def _word(self) -> str:
         """What is waited for. The end of deploy.log says more than a refused connection."""
-        news = self._last_fault
+        news = self.last_fault
         if self._running is not None:
             last = last_line(self._running.tail(READ))
             news = f"deploy.log ends with: {last}" if last else "deploy.log is empty until now."
-        return f"Waiting for the service at {self._base_url}: {duration(self._waited)} so far. {news}"
+        return f"Waiting for the service at {self._base_url}: {duration(self.waited)} so far. {news}"
 
-    async def _probe(self) -> _Probed:
+    async def probe(self) -> Probed:
         """Finds the name of the model, then asks it for one token."""
         unnamed = self._ports.connect(Service(base_url=self._base_url), PROBE_LIMITS, role="model")
         try:
@@ -171,21 +187,21 @@ class Readiness:
         finally:
             await unnamed.close()
 
-    async def _ask(self, candidate: Service) -> _Probed:
+    async def _ask(self, candidate: Service) -> Probed:
         chat: Chat = self._ports.connect(candidate, PROBE_LIMITS, role="model")
         try:
             reply = await chat.ask(READINESS_PROBE)
             if reply.fault is not None:
-                return _Probed(candidate, reply)
+                return Probed(candidate, reply)
             samplers = await chat.samplers(_sampler_probes(self._plan))
             if isinstance(samplers, Fault):
-                return _Probed(candidate, replace(reply, fault=samplers))
+                return Probed(candidate, replace(reply, fault=samplers))
             ready = replace(candidate, sends_finish_reasons=chat.sends_finish_reasons, samplers=samplers)
-            return _Probed(ready, reply)
+            return Probed(ready, reply)
         finally:
             await chat.close()
 
-    def _judge(self, probed: _Probed, fault: Fault) -> None:
+    def _judge(self, probed: Probed, fault: Fault) -> None:
         """Raises when waiting longer makes no sense."""
         settings, model = self._plan.settings, probed.service.model
         if fault.status in _UNKNOWN_MODEL and probed.models and model not in probed.models:
@@ -194,7 +210,7 @@ class Readiness:
                 f"{fault.sentence}",
                 run_line(settings, model_name=probed.models[0]),
             )
-        if fault.status in _MISSING_ENDPOINT and self._waited > _MISSING_ENDPOINT_GRACE:
+        if fault.status in _MISSING_ENDPOINT and self.waited > _MISSING_ENDPOINT_GRACE:
             raise self._failed(
                 f"The server at {self._base_url} does not offer /v1/chat/completions (HTTP {fault.status}), "
                 f"and without it nothing can be evaluated: {fault.sentence}"
@@ -209,7 +225,7 @@ class Readiness:
             raise self._failed(
                 f"The service at {self._base_url} cannot be used: {fault.sentence}", self._for_certificates(fault)
             )
-        if self._waited >= self._limit(fault):
+        if self.waited >= self._limit(fault):
             raise self._too_late(fault)
 
     def _limit(self, fault: Fault) -> float:
@@ -219,7 +235,7 @@ class Readiness:
             return limits.ready_timeout
         if self._running is not None or fault.status == _LOADING:
             return _READY_TIMEOUT
-        return _NOBODY_LISTENS if fault.kind == "refused" else limits.gone_after
+        return _NOBODY_LISTENS if fault.kind == "refused" and not self._served else limits.gone_after
 
     def _too_late(self, fault: Fault) -> AdapterFailed:
         address, limit = urlsplit(self._base_url).netloc, self._limit(fault)

@@ -42,8 +42,8 @@ class Replica(msgspec.Struct, eq=False):
     name: str
     """Empty if it is the only one."""
     chat: Chat
-    dismiss: Callable[[str], object] = lambda reason: None
-    """Hears why it is asked no more."""
+    dismiss: Callable[[str, bool], object] = lambda reason, gone: None
+    """Hears why it is asked no more, and whether that is because nobody reaches it."""
     loglikelihoods: LoglikelihoodClient | None = None
     looked_at: asyncio.Lock = msgspec.field(default_factory=asyncio.Lock)
     in_flight: int = 0
@@ -171,7 +171,7 @@ class ReplicaPool:
                 failed.append(replica)
             silences += reply.fault.silent
             if reply.fault.kind == "refused":
-                self._give_up(replica, reply.fault.sentence)
+                self._give_up(replica, reply.fault.sentence, gone=True)
             if not [each for each in self._replicas if each not in tried and not each.given_up]:
                 if not reply.fault.silent or silences > self._silent_retries:
                     return replace(reply, tries=tries)
@@ -199,7 +199,7 @@ class ReplicaPool:
             if replica.lost_in_a_row >= _LOST_IN_A_ROW:
                 self._give_up(replica, f"it failed {replica.lost_in_a_row} requests in a row that others answered")
 
-    def _give_up(self, replica: Replica, reason: str) -> None:
+    def _give_up(self, replica: Replica, reason: str, *, gone: bool = False) -> None:
         if replica.given_up:
             return
         replica.given_up = True
@@ -208,7 +208,7 @@ class ReplicaPool:
             self._say(f"The replica {replica.name} is asked no more, {left} are left: {reason.rstrip('.')}.")
         if self._slots is not None:
             self._slots.close()
-        replica.dismiss(reason)
+        replica.dismiss(reason, gone)
 
 
 class _Slots:

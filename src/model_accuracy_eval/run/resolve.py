@@ -211,6 +211,10 @@ _WHEN_ASKING: _Contradictions = (
         "On a Ray cluster deploy.sh runs as a process of its node (of its pod, on KubeRay): take --runtime process.",
     ),
     (
+        lambda settings: settings.nodes_per_replica > 1 and (settings.engine != "ray" or not settings.resources),
+        "A replica spans {nodes_per_replica} nodes of a Ray cluster: give --engine ray, and what it takes of each.",
+    ),
+    (
         lambda settings: not all(map(_RESOURCE.fullmatch, settings.resources)),
         "Resources are written as NAME=NUMBER, such as NPU=2,CPU=8, but one of these is not: {resources}.",
     ),

@@ -12,6 +12,7 @@ from tests.e2e.ray import ray_nodes
 
 JSON = dict[str, Any]
 PROBLEMS, N = 1_000, 5
+CONCURRENCY = 24
 
 
 def slow(folder: Path, seconds: float) -> Path:
@@ -50,7 +51,7 @@ def asked(adapter: Path, questions: Path, out: Path, *more: object) -> list[obje
         "-n",
         N,
         "--concurrency",
-        24,
+        CONCURRENCY,
         "--out",
         out,
         *more,

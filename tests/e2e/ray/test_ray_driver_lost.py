@@ -7,6 +7,7 @@ import pytest
 from tests.e2e import command
 from tests.e2e.ray.ray_nodes import RayNodes
 from tests.e2e.ray.ray_runs import (
+    CONCURRENCY,
     JSON,
     ON_RAY,
     PROBLEMS,
@@ -21,8 +22,6 @@ from tests.e2e.ray.ray_runs import (
 )
 from tests.waiting import until
 
-CONCURRENCY = 24
-
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGHUP])
 def test_a_lost_command_is_gone_on_with(
@@ -36,9 +35,13 @@ def test_a_lost_command_is_gone_on_with(
     done = command.finish(process, 60)
     assert done.code == (-9 if number == signal.SIGKILL else 129), done.err
     until(lambda: not processes_of(adapter), "the servers have ended", 60)
+    gone_on_with(cluster, adapter, questions, expected, out)
+
+
+def gone_on_with(cluster: RayNodes, adapter: Path, questions: Path, expected: JSON, out: Path) -> None:
+    """What was being asked when the run was lost is all that is asked twice."""
     folder = command.only_run(out)
-    kept = answers(out)
-    in_vain = asked_of_servers(adapter) - kept
+    in_vain = asked_of_servers(adapter) - answers(out)
     assert 0 <= in_vain <= CONCURRENCY * N, in_vain
     (adapter / "seconds").write_text("0")
     # Three nodes have two NPUs each: none may be held still.
@@ -49,6 +52,30 @@ def test_a_lost_command_is_gone_on_with(
     assert figures(folder) == expected
     assert len(command.journal(folder, "lengths")) == PROBLEMS * N
     assert asked_of_servers(adapter) == PROBLEMS * N + in_vain
+
+
+def test_a_run_whose_head_is_lost_is_gone_on_with_on_another_cluster(
+    cluster: RayNodes,
+    adapter: Path,
+    questions: Path,
+    expected: JSON,
+    tmp_path: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The command ends, and with it every deploy.sh on the nodes that are left."""
+    monkeypatch.setenv("RAY_gcs_rpc_server_reconnect_timeout_s", "5")  # Ray's own is a minute
+    out = tmp_path / "out"
+    with RayNodes(tmp_path_factory.mktemp("doomed")) as doomed:
+        for _ in range(2):
+            doomed.start().wait()
+        process = start(*asked(adapter, questions, out, *ON_RAY), address=doomed.address)
+        until(lambda: answers(out) > PROBLEMS * N // 10, "a tenth is answered", 120)
+        doomed.head.lose()
+        done = command.finish(process, 120)
+        assert done.code != 0, done.err
+        until(lambda: not processes_of(adapter), "the servers have ended", 60)
+    gone_on_with(cluster, adapter, questions, expected, out)
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])

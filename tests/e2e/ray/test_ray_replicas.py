@@ -6,7 +6,20 @@ from pathlib import Path
 
 from tests.e2e import command
 from tests.e2e.ray.ray_nodes import RayNodes
-from tests.e2e.ray.ray_runs import JSON, ON_RAY, PROBLEMS, N, answers, asked, figures, processes_of, run, start
+from tests.e2e.ray.ray_runs import (
+    CONCURRENCY,
+    JSON,
+    ON_RAY,
+    PROBLEMS,
+    N,
+    answers,
+    asked,
+    asked_of_servers,
+    figures,
+    processes_of,
+    run,
+    start,
+)
 from tests.waiting import free_ports, until
 
 
@@ -49,6 +62,7 @@ def test_a_node_is_lost_and_another_comes_late(
     folder = command.only_run(out)
     assert figures(folder) == expected
     assert len(command.journal(folder, "lengths")) == PROBLEMS * N
+    assert asked_of_servers(adapter) - PROBLEMS * N <= CONCURRENCY * N
     assert first < PROBLEMS * N
     assert "The cluster's nodes have room for 1 of them; the others begin when nodes join." in done.err
     assert "is lost (its node " in done.err

@@ -10,7 +10,7 @@ from tests.fake_ports import fake_ports
 
 from model_accuracy_eval import __version__
 from model_accuracy_eval.cluster import NodeFacts, NodeNews, NodeService, NodeTrouble
-from model_accuracy_eval.cluster.ray_connection import ActorLost, NodeWeights
+from model_accuracy_eval.cluster.ray_connection import ActorLost, NodeWeights, Placed
 from model_accuracy_eval.cluster.ray_replicas import RayReplicas, RemoteChat
 from model_accuracy_eval.errors import AdapterFailed, Refused
 from model_accuracy_eval.records import ClientLimits, RunPlan, Service
@@ -25,14 +25,15 @@ class Call:
 
 @dataclass(eq=False)
 class PlayedActor:
-    """Every method can be called with `remote`; `calls` has what each last call waits for."""
+    """Every method can be called with `remote`; `calls` has what each last call waits for, `given` its arguments."""
 
     calls: dict[str, Call] = field(default_factory=dict)
+    given: dict[str, tuple[Any, ...]] = field(default_factory=dict)
     killed: bool = False
 
     def __getattr__(self, method: str) -> Any:
-        def remote(*_: object) -> Call:
-            self.calls[method] = Call()
+        def remote(*given: object) -> Call:
+            self.calls[method], self.given[method] = Call(), given
             return self.calls[method]
 
         return type("Method", (), {"remote": staticmethod(remote)})
@@ -55,7 +56,7 @@ class PlayedCluster:
     def cancel(self, _call: Call) -> None:
         self.cancelled += 1
 
-    def refuse_impossible(self, _wanted: object) -> None:
+    def refuse_impossible(self, _wanted: object, _nodes: int) -> None:
         if self.clock.elapsed() >= self.goes_at:
             raise Refused("No node has it.")
 
@@ -73,9 +74,9 @@ class PlayedCluster:
     def share(self, data: bytes) -> bytes:
         return data
 
-    def place(self, _actor: type, _wanted: object) -> PlayedActor:
-        self.actors.append(PlayedActor())
-        return self.actors[-1]
+    def place(self, _actor: type, _wanted: object, nodes: int) -> Placed:
+        self.actors += [PlayedActor() for _ in range(nodes)]
+        return Placed((*self.actors[-nodes:],))
 
     def is_done(self, call: Call) -> bool:
         return call.result is not None
@@ -89,8 +90,9 @@ class PlayedCluster:
         for call in calls:
             call.result = call.result or b"the end\n"
 
-    def kill(self, actor: PlayedActor) -> None:
-        actor.killed = True
+    def release(self, placed: Placed) -> None:
+        for actor in placed.actors:
+            actor.killed = True
 
 
 @dataclass
@@ -120,14 +122,22 @@ class Play:
 
 @pytest.fixture
 def play(tmp_path: Path) -> Callable[..., Play]:
-    def begin(replicas: int = 2, *nodes: dict[str, float], ready_timeout: float | None = None) -> Play:
+    def begin(
+        replicas: int = 2, *nodes: dict[str, float], ready_timeout: float | None = None, spanned: int = 1
+    ) -> Play:
         (tmp_path / "adapter").mkdir(exist_ok=True)
         cluster, said, ports = PlayedCluster(*(nodes or ({"NPU": 8.0},))), list[str](), fake_ports()
         on_nodes = RayReplicas(cluster, object, clock=ports.clock, say=said.append, otherwise=ports.connect)  # type: ignore[arg-type]
         plan = RunPlan(
             run_id="0", stamp="s", tasks=(), client_limits=ClientLimits(gone_after=0.01, ready_timeout=ready_timeout)
-        ).with_settings(adapter=str(tmp_path / "adapter"), replicas=replicas, resources=("NPU=2",), engine="ray")
-        on_nodes.begin(plan, "/weights", lambda at: str(tmp_path / f"deploy_{at}.log"))
+        ).with_settings(
+            adapter=str(tmp_path / "adapter"),
+            replicas=replicas,
+            nodes_per_replica=spanned,
+            resources=("NPU=2",),
+            engine="ray",
+        )
+        on_nodes.begin(plan, "/weights", lambda at, node: str(tmp_path / f"deploy_{at + node}.log"))
         return Play(cluster, on_nodes, said, tmp_path, ports.clock)
 
     return begin
@@ -165,7 +175,7 @@ def test_weights_wait_for_a_busy_node_and_no_longer_than_the_user_says() -> None
 
     def weights(patience: float | None) -> NodeWeights:
         never: Any = None
-        return NodeWeights(cluster, never, ("NPU=2",), clock=ports.clock, say=said.append, patience=patience)  # type: ignore[arg-type]
+        return NodeWeights(cluster, never, ("NPU=2",), nodes=1, clock=ports.clock, say=said.append, patience=patience)  # type: ignore[arg-type]
 
     with pytest.raises(Refused, match=r"For 60 s, which --ready-timeout allows, .*NPU=2 free \(NPU: 0 of 8 are free\)"):
         weights(60.0).measure("/weights", "1GB")
@@ -191,6 +201,68 @@ def test_one_that_is_lost_is_replaced_at_any_time(play: Callable[..., Play]) -> 
         "Replica 2 on node-1 is lost (gone); another waits for room.",
         "Replica 3 on node-2 is lost (gone); another waits for room.",
     ]
+
+
+def spanning(play: Callable[..., Play]) -> Play:
+    """One replica on two nodes, which serves."""
+    played = play(1, *[{"NPU": 2.0}] * 2, spanned=2)
+    for rank in range(2):
+        assert "start" not in played.cluster.actors[0].calls, "it starts before all its nodes are there"
+        facts = NodeFacts(address=f"node-{rank}", version=__version__, meeting_port=29500 + rank)
+        played.tell(rank, "facts", facts)
+    played.tell(0, "start", NodeService(service=Service(base_url="http://node-0:8000", model="m")))
+    assert played.ready() == ["http://node-0:8000"]
+    return played
+
+
+def test_a_replica_on_several_nodes_is_told_where_they_meet(play: Callable[..., Play]) -> None:
+    """Each node has its rank; the address and the port are those of the first."""
+    played = spanning(play)
+    variables = [actor.given["start"][-1] for actor in played.cluster.actors]
+    where = {"NNODES": "2", "MASTER_ADDR": "node-0", "MASTER_PORT": "29500"}
+    assert variables == [{**where, "NODE_RANK": "0"}, {**where, "NODE_RANK": "1"}]
+    (service,) = [each.service for each in played.replicas._replicas]
+    assert service is not None
+    chat = played.replicas.connect(service, ClientLimits(), role="model")
+    assert isinstance(chat, RemoteChat)
+    assert chat._actor is played.cluster.actors[0]
+
+
+def test_a_deploy_sh_that_ends_on_one_node_ends_the_replica_on_all(play: Callable[..., Play]) -> None:
+    """It is said with the node and the last lines that it printed."""
+    played = spanning(play)
+    trouble = NodeTrouble(sentence="deploy.sh exited with code 3.", detail="loading\nno card")
+    with pytest.raises(AdapterFailed, match=r"Replica 1 on node-1 \(rank 1\): deploy.sh exited") as error:
+        played.tell(1, "news", NodeNews(trouble=trouble))
+    assert error.value.detail == "loading\nno card"
+    assert played.said[-1] == (
+        "Replica 1 on node-1 (rank 1) serves no more: deploy.sh exited with code 3.\nloading\nno card"
+    )
+    assert [actor.given["end"] for actor in played.cluster.actors] == [(trouble,)] * 2
+    played.cluster.actors[0].calls["news"].result = NodeNews()
+    played.replicas.end()
+    assert [(played.folder / f"deploy_{rank}.log").read_text() for rank in range(2)] == ["the end\n"] * 2
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+def test_a_replica_is_lost_with_any_of_its_nodes(play: Callable[..., Play], rank: int) -> None:
+    """The others are ended, and all of it is placed again."""
+    played = spanning(play)
+    played.tell(rank, "news", ActorLost("gone"))
+    assert [actor.killed for actor in played.cluster.actors] == [True, True, False, False]
+    assert played.said[-1] == f"Replica 1 on node-{rank} (rank {rank}) is lost (gone); another waits for room."
+
+
+@pytest.mark.parametrize(
+    ("nodes", "replicas", "room"), [((2, 2, 2, 2), 2, 2), ((2, 2, 2), 2, 1), ((4, 2, 2), 2, 2), ((8,), 2, 0)]
+)
+def test_room_is_counted_in_nodes_of_their_own(
+    play: Callable[..., Play], nodes: tuple[int, ...], replicas: int, room: int
+) -> None:
+    """Two replicas may share a node, and two nodes of one replica may not."""
+    played = play(replicas, *({"NPU": float(npus)} for npus in nodes), spanned=2)
+    told = f"The cluster's nodes have room for {room} of them; the others begin when nodes join."
+    assert (told in played.said) == (room < replicas)
 
 
 def test_one_that_takes_the_address_of_a_lost_one_is_asked(play: Callable[..., Play]) -> None:
@@ -239,7 +311,7 @@ def test_one_whose_requests_fail_is_no_replica_any_more(play: Callable[..., Play
     played.serve(0)
     played.serve(1)
     for service in played.replicas.take_ready():
-        played.replicas.dismiss(service, "it failed 3 requests in a row")
+        played.replicas.dismiss(service, "it failed 3 requests in a row", gone=False)
     played.tell(0, "news", ActorLost("gone"))
     assert len(played.cluster.actors) == 3
     played.tell(1, "news", NodeNews())

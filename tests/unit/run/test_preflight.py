@@ -69,6 +69,18 @@ def test_a_refused_port_comes_with_one_that_would_do(tmp_path: Path, replicas: i
     )
 
 
+@pytest.mark.parametrize(
+    ("given", "variable"), [({"replicas": 2}, "PORT"), ({"nodes-per-replica": 2, "resources": "NPU=8"}, "NODE_RANK")]
+)
+def test_an_adapter_reads_what_tells_its_copies_apart(tmp_path: Path, given: dict[str, object], variable: str) -> None:
+    """Otherwise two would take one port, or each node of a replica would serve alone."""
+    values = {"adapter": str(tmp_path), "model": "m", "datasets": "demo_gsm8k", "engine": "ray", **given}
+    for script, refused in (("exec serve\n", True), (f"exec serve --it ${variable}\n", False)):
+        (tmp_path / "deploy.sh").write_text(script)
+        objection = preflight._adapter_files(plan_parts.plan(values, {}), fake_ports())
+        assert (objection is not None and f"reads {variable}" in objection.sentence) == refused
+
+
 @pytest.mark.parametrize("told", [(), ("feature-extraction",), ("chat", "any-to-any")])
 def test_what_the_hub_does_not_say_is_no_finding(tmp_path: Path, told: tuple[str, ...]) -> None:
     """No word, a word of another kind, and several words of which one will do."""

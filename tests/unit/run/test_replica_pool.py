@@ -203,7 +203,7 @@ def question(number: int) -> Request:
 async def ask_while_they_come(chats: list[Dying], asked: int, pauses: list[int], dismissed: list[str]) -> list[Reply]:
     """The first is there at the beginning; before each further one the loop goes around so often."""
     replicas = [
-        Replica(f"r{at}", chat, lambda reason, at=at: dismissed.append(f"r{at}"))  # type: ignore[misc]
+        Replica(f"r{at}", chat, lambda reason, gone, at=at: dismissed.append(f"r{at}"))  # type: ignore[misc]
         for at, chat in enumerate(chats)
     ]
     pool = ReplicaPool(replicas[:1], lambda sentence: None, share=SHARE)

@@ -107,6 +107,11 @@ def test_a_closing_slash_of_the_endpoint_is_dropped() -> None:
             "On a Ray cluster deploy.sh runs as a process of its node",
         ),
         ({"resources": ("CPU=8",)}, "for CPU=8 add --engine ray."),
+        (
+            {"nodes_per_replica": 2, "resources": ("NPU=8",)},
+            "A replica spans 2 nodes of a Ray cluster: give --engine ray",
+        ),
+        ({"nodes_per_replica": 2, "engine": "ray"}, "give --engine ray, and what it takes of each."),
         *(
             ({"engine": "ray", "resources": ("CPU=1", text)}, f"but one of these is not: CPU=1, {text}.")
             for text in ("NPU", "NPU=0", "=2")

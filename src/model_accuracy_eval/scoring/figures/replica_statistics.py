@@ -50,7 +50,7 @@ def replica_figures(dataset_results: Sequence[DatasetResult]) -> tuple[ReplicaFi
                 samples[name].append(value)
     paces = _paces(dataset_results)
     names = sorted(samples.keys() | paces.keys())
-    if len(names) < 2:
+    if not names:
         return ()
     changes, different = _changes(names, [stratum for result in dataset_results for stratum in _strata(result)])
     ratios, slow = _ratios(names, paces)
