@@ -135,10 +135,10 @@ def test_one_that_serves_later_joins(tmp_path: Path, questions: Path) -> None:
         return answer(request)
 
     with ExitStack() as servers, FaultServer(waits) as first:
-        words = ["run", "--datasets", questions, "-n", 4, "--out", tmp_path]
+        words = ["run", "--datasets", questions, "-n", 4, "--out", tmp_path / "out"]
         done = command.run(*words, "--endpoint", first.url, "--endpoint", f"http://127.0.0.1:{port}")
     assert done.code == 0, done.err
-    folder = command.only_run(tmp_path)
+    folder = command.only_run(tmp_path / "out")
     assert len(command.journal(folder, "lengths")) == 480
     assert {each["replica"] for each in command.facts(folder)["replicas"]} == {first.url[7:], f"127.0.0.1:{port}"}
 

@@ -61,7 +61,9 @@ class Node:
             time.sleep(0.05)
 
     def lose(self) -> None:
-        """At once, as when a machine loses its power."""
+        """At once, as when a machine loses its power; it may be lost already."""
+        if self.process.poll() is not None:
+            return
         processes = [psutil.Process(self.process.pid), *psutil.Process(self.process.pid).children(recursive=True)]
         for process in processes:
             try:
@@ -95,8 +97,7 @@ class RayNodes:
 
     def __exit__(self, *_: object) -> None:
         for node in reversed(self._nodes):
-            if node.process.poll() is None:
-                node.lose()
+            node.lose()
         shutil.rmtree(self._session, ignore_errors=True)
 
     def start(self, *, npus: int = 2, cpus: int = 1) -> Node:

@@ -71,8 +71,7 @@ class Pods:
 
     def __exit__(self, *_: object) -> None:
         for node in reversed(self._nodes):
-            if node.process.poll() is None:
-                node.lose()
+            node.lose()
 
     def _start(self, group: JSON, words: Sequence[str]) -> Node:
         number = len(self._nodes) + 1
