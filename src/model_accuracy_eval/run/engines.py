@@ -177,7 +177,8 @@ class ReplicaNode:
         """Looks after deploy.sh too."""
         if self._live is not None and self._trouble is None:
             trouble = await asyncio.to_thread(_told, self._live.check)
-            self._trouble = trouble if isinstance(trouble, NodeTrouble) else None
+            # Meanwhile the replica may have been ended.
+            self._trouble = self._trouble or (trouble if isinstance(trouble, NodeTrouble) else None)
         return NodeNews(sentences=self._said.take(), output=self._output(_NEWS_BYTES), trouble=self._trouble)
 
     async def end(self, trouble: NodeTrouble | None = None) -> bytes:
@@ -223,12 +224,14 @@ class ReplicaNode:
 
     def _output(self, most: int = -1) -> bytes:
         """What deploy.sh has printed since the last call, or as many bytes of it."""
-        if self._log is None or not self._log.exists():
+        if self._log is None:
             return b""
-        self._read = min(self._read, self._log.stat().st_size)  # a log that is too long is cut
-        with self._log.open("rb") as file:
-            file.seek(self._read)
-            output = file.read(most)
+        try:
+            with self._log.open("rb") as file:
+                self._read = file.seek(min(self._read, file.seek(0, os.SEEK_END)))  # a log that is too long is cut
+                output = file.read(most)
+        except FileNotFoundError:  # not begun yet, or ended already
+            return b""
         self._read += len(output)
         return output
 

@@ -54,7 +54,7 @@ def test_what_a_lost_node_served_the_others_answer(
         second_ranks(adapter)[0].kill()
     until(lambda: len(processes_of(adapter)) == 2, "the other rank of that replica has ended", 60)
     done = command.finish(process, 240)
-    assert done.code == 0, done.err
+    assert done.code == 0, done.err + done.out
     folder = command.only_run(out)
     assert figures(folder) == expected
     assert len(command.journal(folder, "lengths")) == PROBLEMS * N
