@@ -1,7 +1,7 @@
 """Killed at random moments, a run goes on and ends as if nothing had been: while it asks, and while programs run."""
 
 import json
-import os
+import math
 import random
 import signal
 import time
@@ -51,21 +51,24 @@ def test_kills_lose_double_and_change_no_verdict(kind: str, tmp_path: Path) -> N
 
 
 def killed_and_gone_on_with(url: str, place: Path, asked: list[object], file: str, *, kills: int) -> tuple[Path, Path]:
-    """An undisturbed run, and one that is killed so often, for parts of the longest life; some kills fall into the
-    writing of the file."""
+    """An undisturbed run, and one that is killed so often: by turns at a random moment, and once a random part of
+    what it has to write is written."""
     chance = random.Random(20260326)
     begun = time.monotonic()
     undisturbed = command.run("run", "--endpoint", url, "--out", place / "whole", *asked)
     longest = time.monotonic() - begun
     assert undisturbed.code == 0, undisturbed.err
-    out = place / "killed"
+    out, whole = place / "killed", lines_of(place / "whole", file)
     lives: list[int] = []
     while len(lives) < kills:
         known = list(out.glob("[0-9a-f]*/run.json"))
         arguments = ["run", "--reuse", known[0].parent] if known else ["run", "--endpoint", url, "--out", out, *asked]
         process = command.start(*arguments)
-        time.sleep(longest * chance.uniform(0.2, 1.0))
-        os.kill(process.pid, signal.SIGKILL)
+        written = chance.randint(min(lines_of(out, file) + 1, whole), whole) if len(lives) % 2 else whole + 1
+        until = time.monotonic() + longest * chance.uniform(0.2, 1.0) if written > whole else math.inf
+        while time.monotonic() < until and lines_of(out, file) < written and process.poll() is None:
+            time.sleep(0.001)
+        process.send_signal(signal.SIGKILL)
         command.finish(process)
         for folder in out.glob("*"):
             # A life that ended before it noted its service is begun anew; one with a journal never is.
@@ -76,7 +79,7 @@ def killed_and_gone_on_with(url: str, place: Path, asked: list[object], file: st
     (run_file,) = out.glob("[0-9a-f]*/run.json")
     done = command.run("run", "--reuse", run_file.parent)
     assert done.code == 0, done.err
-    assert any(0 < life < lines_of(out, file) for life in lives), f"no kill fell into it: {lives}"
+    assert any(0 < life < whole for life in lives), f"no kill fell into it: {lives}"
     return command.only_run(place / "whole"), run_file.parent
 
 
