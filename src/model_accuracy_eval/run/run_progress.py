@@ -223,7 +223,7 @@ class RunningFigure:
         short = f"avg@{self._n}" if self._n > 1 else name
         self._figure = BeginningMean(short, [problem.cluster for problem in prepared.problems], self._n)
         for place in set(range(len(prepared.problems))) - set(open_places):
-            self._figure.leave_out(place)
+            self._figure.tell(place, None)
         self._samples: dict[int, list[Attempt]] = {}
         """Of problems that are not complete."""
         self._pipelines: dict[tuple[int, ...], Pipeline] = {}
@@ -239,12 +239,12 @@ class RunningFigure:
             return
         del self._samples[place]
         if not self._spare.is_left():
-            self._figure.leave_out(place)
+            self._figure.tell(place, None)
             return
         with self._spare.spending():
             ends = outcome.attempt("a running figure", lambda: self._ends(self._prepared.problems[place], samples))
         if isinstance(ends, tuple):
-            self._figure.tell(place, *ends)
+            self._figure.tell(place, ends)
         else:  # it shows again when the run is judged
             self.why_none = "judged at the end"
 

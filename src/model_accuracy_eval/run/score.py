@@ -243,7 +243,7 @@ class _DatasetJudge:
     def _lost_counts(self, number: int, answered: Mapping[int, Attempt]) -> dict[str, int]:
         """The counts of a problem's samples that get no verdict."""
         lost = [self._failed.get((number, index)) for index in self._indexes(number) if index not in answered]
-        rejected = sum(sample is not None and _rejected(sample) for sample in lost)
+        rejected = sum(1 for sample in lost if sample and sample.fault and sample.fault.kind == "rejected")
         missing = lost.count(None)
         return {
             "answered": len(answered),
@@ -295,7 +295,3 @@ class _DatasetJudge:
             log.write(line)
         for found in self._defects.values():
             log.write(f"{found.sentence}\n{found.detail}")
-
-
-def _rejected(sample: Attempt) -> bool:
-    return sample.fault is not None and sample.fault.kind == "rejected"

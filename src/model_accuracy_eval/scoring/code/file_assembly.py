@@ -227,11 +227,16 @@ def _java(known: Language, above: str, source: str, _row: JSONObject) -> str:
     """One file may hold one public class, and that is the tests'."""
     imports, above = split_opening(known, above)
     more, source = split_opening(known, source)
-    source = re.sub(r"^package\s[^;\n]*;", "", source, flags=re.MULTILINE)
-    source = re.sub(r"^public\s+(?=(?:\w+\s+)?(?:class|interface|enum|record)\b)", "", source, flags=re.MULTILINE)
+    source = without_java_file_marks(source)
     if any(definition.name == "Solution" for definition in top_level(known, source)):
         above = ""
     return "\n".join([*dict.fromkeys([*imports, *more]), _closed(known, f"{above}\n{source}"), ""])
+
+
+def without_java_file_marks(source: str) -> str:
+    """The source without its package, and without `public` before types, which binds a type to a file's name."""
+    source = re.sub(r"^package\s[^;\n]*;", "", source, flags=re.MULTILINE)
+    return re.sub(r"^public\s+(?=(?:\w+\s+)?(?:class|interface|enum|record)\b)", "", source, flags=re.MULTILINE)
 
 
 def _javascript(known: Language, above: str, source: str, _row: JSONObject) -> str:

@@ -24,6 +24,8 @@ from model_accuracy_eval.scoring.code.file_assembly import (
     requested_function,
     split_opening,
     top_level,
+    without,
+    without_java_file_marks,
 )
 from model_accuracy_eval.scoring.code.solutions import after_head, solution
 from model_accuracy_eval.scoring.metrics.metric_type import fill_template
@@ -243,16 +245,13 @@ def _java(language: str, source: str, row: JSONObject) -> str:
     known = LANGUAGES[language]
     given, _ = split_opening(known, str(row["prompt"]))
     more, rest = split_opening(known, source)
-    rest = re.sub(r"^package\s[^;\n]*;", "", rest, flags=re.MULTILINE)
+    rest = without_java_file_marks(rest)
     target = next(one for one in functions(known, rest) if one.name == _wanted(language, str(row["prompt"])))
     types = top_level(known, rest)
     around = [one for one in types if one.body < target.start < one.end]
     beside = "\n".join(rest[one.start : one.end] for one in types if one not in around)
-    beside = re.sub(r"^public\s+(?=(?:\w+\s+)?(?:class|interface|enum|record)\b)", "", beside, flags=re.MULTILINE)
-    members = rest[around[0].body + 1 : around[0].end - 1] if around else rest
-    members = members if around else members.replace(beside, "")
-    for main in [one for one in functions(known, members) if one.name == "main"][::-1]:
-        members = members[: main.start] + members[main.end :]
+    members = rest[around[0].body + 1 : around[0].end - 1] if around else without(rest, types)
+    members = without(members, [one for one in functions(known, members) if one.name == "main"])
     imports = "\n".join(dict.fromkeys([*given, *more]))
     return f"{imports}\n{beside}\nclass Problem {{\n{members}\n"
 

@@ -168,19 +168,9 @@ def _median(values: Floats) -> Floats:
     return numpy.partition(values, middle, axis=1)[:, middle]
 
 
-def _perplexity(values: Floats) -> Floats:
-    """The exponential of the mean negative log-likelihood."""
-    return _exp(-values.mean(axis=1))
-
-
-def _nats_per_unit(values: Floats) -> Floats:
-    """Negative log-likelihood of all texts together, divided by their words or bytes."""
-    loglikelihoods, units = values.sum(axis=1).T
-    return _divide(-loglikelihoods, units)
-
-
 def _pooled(values: Floats) -> Floats:
-    """Share of the hits in all items of all problems together; a problem has (hits, items)."""
+    """Share of the hits in all items of all problems together; a problem has (hits, items), or its log-likelihood and
+    the number of its words or bytes."""
     hits, items = values.sum(axis=1).T
     return _divide(hits, items)
 
@@ -356,9 +346,9 @@ AGGREGATIONS: dict[str, Aggregation] = {
     "sum": Aggregation(figure=fsum, rises=True),
     "max": Aggregation(figure=max, rises=True),
     "min": Aggregation(figure=min, rises=True),
-    "perplexity": _bootstrapped(_perplexity, _floats, rises=False),
-    "weighted_perplexity": _bootstrapped(lambda values: _exp(_nats_per_unit(values)), _floats, rises=False),
-    "bits_per_byte": _bootstrapped(lambda values: _nats_per_unit(values) / log(2), _floats, rises=False),
+    "perplexity": _bootstrapped(lambda values: _exp(-values.mean(axis=1)), _floats, rises=False),
+    "weighted_perplexity": _bootstrapped(lambda values: _exp(-_pooled(values)), _floats, rises=False),
+    "bits_per_byte": _bootstrapped(lambda values: -_pooled(values) / log(2), _floats, rises=False),
     "pooled": _bootstrapped(_pooled, _floats, rises=True),
     "whole_groups": WholeGroups(figure=groups.share_of_whole_groups, rises=True, limits=groups.ends),
     "f1": _labels(f1, 0.0),

@@ -117,7 +117,7 @@ class Column:
         return Interval(low=worst.low, high=best.high) if worst and best else None
 
     def _is_mean_of_shares(self) -> bool:
-        return self.metric.share and self.is_mean and bool(self._known())
+        return self.metric.is_mean_share(self.use) and bool(self._known())
 
     def _worst_and_best(self) -> tuple[list[float], list[float]]:
         known = [ends for cell in self.cells if (ends := cell.ends) is not None]
@@ -163,7 +163,8 @@ class Column:
 
     def chance(self) -> float | None:
         """The expected figure of guessing."""
-        return self._scaled(groups.mean_chance([cell.chance for cell in self.cells])) if self.is_mean else None
+        chances = [cell.chance for cell in self.cells]
+        return self._scaled(groups.weighted(chances, [1] * len(chances))) if self.is_mean else None
 
     @property
     def aggregation_name(self) -> str:
@@ -186,11 +187,6 @@ class Column:
 
 
 _UNKNOWN = (Noise(None, 0, 1),) * 2
-
-
-def higher_is_better(metric: Metric, use: MetricUse) -> bool:
-    """As the task says, else as is natural for the metric."""
-    return metric.higher_is_better if use.higher_is_better is None else use.higher_is_better
 
 
 def _runs(values: Sequence[SampleValue]) -> list[tuple[SampleValue | None, ...]]:

@@ -111,18 +111,8 @@ def rows_of_parts(
     for name, row in (*areas.items(), *parts.items()):
         yield replace(row, metric=f"{total.metric}[{name}]")
     if not task.grouping.weight_by_size:
-        figures = [row.value for row in parts.values()]
-        errors = [row.stderr for row in parts.values()]
-        yield replace(
-            total,
-            metric=_mean_name(task, total.metric),
-            value=weighted(figures, [1] * len(figures)),
-            interval=None,
-            certainty=_no_surer(combined([row.certainty for row in parts.values()], [1] * len(parts)), total.certainty),
-            stderr=unweighted_stderr(errors),
-            bounds=weighted_bounds(list(parts.values()), [1] * len(parts)),
-            chance=weighted([row.chance for row in parts.values()], [1] * len(parts)),
-        )
+        mean = _mean_row(replace(total, metric=_mean_name(task, total.metric)), [*parts.values()], [1] * len(parts))
+        yield replace(mean, certainty=_no_surer(mean.certainty, total.certainty))
 
 
 def _no_surer(mean: Certainty | None, whole: Certainty | None) -> Certainty | None:
@@ -142,6 +132,20 @@ def weighted(figures: Sequence[float | None], sizes: Sequence[int]) -> float | N
     if len(known) < len(figures) or not sum(sizes):
         return None
     return sum(figure * size for figure, size in zip(known, sizes, strict=True)) / sum(sizes)
+
+
+def _mean_row(like: SummaryRow, rows: Sequence[SummaryRow | None], weights: Sequence[int]) -> SummaryRow:
+    """The mean of figures of problems that share nothing."""
+    return replace(
+        like,
+        # What was read of a part has another size, and another error, than the whole.
+        value=weighted([row.value if row and not row.estimated else None for row in rows], weights),
+        interval=None,
+        bounds=weighted_bounds(rows, weights),
+        certainty=combined([row.certainty if row else None for row in rows], weights),
+        chance=weighted([row.chance if row else None for row in rows], weights),
+        stderr=unweighted_stderr([row.stderr if row else None for row in rows]),
+    )
 
 
 def weighted_bounds(rows: Sequence[SummaryRow | None], sizes: Sequence[int]) -> FigureBounds | None:
@@ -232,22 +236,11 @@ def _group_rows(name: str, mean: GroupMean, results: Sequence[DatasetResult | No
     sizes = [len(result.problem_results) if result else 0 for result in results]
     for metric in metrics:
         members = [_find(result, metric) for result in results]
-        # What was read of a part has another size, and another error, than the whole.
-        figures = [row.value if row and not row.estimated else None for row in members]
-        errors = [row.stderr if row else None for row in members]
-        weights = sizes if mean.weight_by_size else [1] * len(sizes)
-        yield replace(
-            next(row for row in members if row),
-            dataset=name,
-            estimated=False,
-            version=hashlib.sha256("\n".join(result.version for result in known).encode()).hexdigest()[:6],
-            value=weighted(figures, weights),
-            interval=None,
-            bounds=weighted_bounds(members, weights),
-            certainty=combined([row.certainty if row else None for row in members], weights),
-            chance=weighted([row.chance if row else None for row in members], weights),
-            stderr=pooled_stderr(errors, sizes) if mean.weight_by_size else unweighted_stderr(errors),
-        )
+        version = hashlib.sha256("\n".join(result.version for result in known).encode()).hexdigest()[:6]
+        like = replace(next(row for row in members if row), dataset=name, estimated=False, version=version)
+        row = _mean_row(like, members, sizes if mean.weight_by_size else [1] * len(sizes))
+        errors = [member.stderr if member else None for member in members]
+        yield replace(row, stderr=pooled_stderr(errors, sizes)) if mean.weight_by_size else row
 
 
 def _belongs_to(metric: str, mean: GroupMean) -> bool:
@@ -347,9 +340,3 @@ def expected(name: str, chance: float, n: int, k: tuple[int, ...]) -> Reduced | 
                 for key, value in reduce(order, k).items():
                     totals[key] = totals.get(key, 0.0) + probability * share * value
     return totals
-
-
-def mean_chance(chances: Sequence[float | None]) -> float | None:
-    """None as soon as one problem has no chance level."""
-    known = [chance for chance in chances if chance is not None]
-    return sum(known) / len(known) if known and len(known) == len(chances) else None

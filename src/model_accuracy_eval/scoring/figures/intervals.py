@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from model_accuracy_eval.records import CaseCertainty, Certainty, Interval, Sharing
 from model_accuracy_eval.scoring.figures.quantiles import share_limits, t_quantile
-from model_accuracy_eval.scoring.figures.reductions import cons_at_k, pass_at_k
+from model_accuracy_eval.scoring.figures.reductions import ESTIMATORS
 
 Floats = NDArray[numpy.float64]
 Places = NDArray[numpy.intp]
@@ -215,7 +215,6 @@ _MIXED_ENOUGH = 20
 of 5."""
 _WORTH_IT = 0.8
 """Of the variance that coin flips would have; above it, Clopper and Pearson's limits are as narrow, and exact."""
-_ESTIMATORS = {"pass": pass_at_k, "cons": cons_at_k}
 
 
 class Noise(NamedTuple):
@@ -236,7 +235,7 @@ def noise(reduction: str, key: str, values: Sequence[float]) -> Noise:
         return Noise(fsum((value - centre) ** 2 for value in values) / (n * (n - 1)) if n > 1 else None, n - 1, n)
     kind, _, size = key.partition("@")
     # Which reductions give such keys, they all count right and wrong.
-    if kind in _ESTIMATORS and int(size) < n:
+    if kind in ESTIMATORS and int(size) < n:
         return Noise(_jackknife(kind, n, int(sum(values)), int(size)), n - 1, 1)
     return Noise(None, 0, 1)
 
@@ -245,7 +244,7 @@ def noise(reduction: str, key: str, values: Sequence[float]) -> Noise:
 def _jackknife(kind: str, n: int, c: int, k: int) -> float:
     """The variance of an estimate from n samples, c of them right, by leaving out one after the other; too large on the
     average rather than too small (Efron and Stein 1981)."""
-    estimate = _ESTIMATORS[kind]
+    estimate = ESTIMATORS[kind]
     without_right = estimate(n - 1, c - 1, k) if c else 0.0
     without_wrong = estimate(n - 1, c, k) if c < n else 0.0
     centre = (c * without_right + (n - c) * without_wrong) / n

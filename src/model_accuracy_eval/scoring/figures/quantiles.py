@@ -9,12 +9,7 @@ _STEPS = 500
 """Far more than a continued fraction or a bisection needs."""
 
 
-def normal_quantile(share: float) -> float:
-    """
-    >>> round(normal_quantile(0.95), 4)
-    1.6449
-    """
-    return NormalDist().inv_cdf(share)
+normal_quantile = NormalDist().inv_cdf
 
 
 def beta_cdf(x: float, a: float, b: float) -> float:

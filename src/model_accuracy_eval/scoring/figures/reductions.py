@@ -4,11 +4,10 @@
 """
 
 import re
-from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from math import comb, inf, isnan
-from statistics import median
+from statistics import median, mode
 
 from model_accuracy_eval.errors import BadValue, UnknownName
 from model_accuracy_eval.scoring.metrics import user_functions
@@ -57,6 +56,9 @@ def cons_at_k(n: int, c: int, k: int) -> float:
     return majorities / comb(n, k)
 
 
+ESTIMATORS = {"pass": pass_at_k, "cons": cons_at_k}
+
+
 def avg_at_n(n: int, c: int) -> float:
     """Share of the n samples that are correct, c/n: equal to pass@1.
 
@@ -87,11 +89,6 @@ def _alone(pick: Callable[[Sequence[float]], float]) -> Reduction:
 
 def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values)
-
-
-def _majority(values: Sequence[float]) -> float:
-    """The most frequent value; of equally frequent ones the earliest."""
-    return Counter(values).most_common(1)[0][0]
 
 
 def _correct(values: Sequence[float]) -> int:
@@ -138,8 +135,8 @@ REDUCTIONS: dict[str, Reduction] = {
     "median": _alone(median),
     "max": _alone(max),
     "min": _alone(min),
-    "majority": _alone(_majority),
-    "maj": _alone(_majority),
+    "majority": _alone(mode),
+    "maj": _alone(mode),
     "pass@k": _pass,
     "pass_at_k": _pass,
     "cons@k": _cons,

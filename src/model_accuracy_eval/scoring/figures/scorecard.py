@@ -19,7 +19,7 @@ from model_accuracy_eval.records import (
 )
 from model_accuracy_eval.scoring.figures import groups, judging
 from model_accuracy_eval.scoring.figures.aggregations import Statistics
-from model_accuracy_eval.scoring.figures.columns import Column, higher_is_better, reduced
+from model_accuracy_eval.scoring.figures.columns import Column, reduced
 from model_accuracy_eval.scoring.figures.groups import chance_of_right
 from model_accuracy_eval.scoring.figures.judging import JudgedSamples, Samples, asks, judge
 from model_accuracy_eval.scoring.filters import filters
@@ -162,7 +162,7 @@ class Scorecard:
             value=column.figure(),
             interval=column.interval(),
             stderr=column.stderr(),
-            higher_is_better=higher_is_better(column.metric, column.use),
+            higher_is_better=column.metric.rises(column.use),
             share=column.metric.share,
             bounds=column.bounds(),
             chance=column.chance(),
@@ -199,7 +199,7 @@ def _pipeline_units(task: TaskSpec, n: int, k: Sequence[int]) -> dict[str, Unit]
             value: SampleValue = dict.fromkeys(row.parts, 0.0) if row.parts else 0.0
             names = reduced(pipeline, use, [value] * answers, k, headline=place == number == 0)
             unit: Unit = "number" if not row.share else "verdict share" if row.yes_or_no else "share"
-            if not higher_is_better(row, use):
+            if not row.rises(use):
                 unit = "falling share" if row.share else "falling number"
             units |= dict.fromkeys(names, unit)
             if task.grouping is not None and (place == number == 0 or use.label in task.grouping.figures):

@@ -5,8 +5,7 @@ Where these say nothing the value is None: the sample is counted as unjudged, ne
 """
 
 import re
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from model_accuracy_eval.errors import BadValue
@@ -145,45 +144,31 @@ def grade(opinion: Opinion) -> str | None:
     return found[1] if found else None
 
 
-def is_graded(opinion: Opinion, problem: Problem, *, letter: str, **ask_settings: object) -> float | None:
-    """1 if the grade is this letter."""
-    given = grade(opinion)
-    return None if given is None else float(given == letter)
+def _of_grade(value: Mapping[str, object], **more: Any) -> Metric:
+    """`value`: of each grade."""
+
+    def score(opinion: Opinion, problem: Problem, **ask_settings: object) -> object:
+        given = grade(opinion)
+        return None if given is None else value[given]
+
+    return Metric(score=score, asks=ask_judge, reads="findings", **more)
 
 
-def correct_of_attempted(opinion: Opinion, problem: Problem, **ask_settings: object) -> tuple[int, int] | None:
-    """Correct answers, and attempted ones."""
-    given = grade(opinion)
-    return None if given is None else (int(given == "A"), int(given != "C"))
-
-
-def f_score(opinion: Opinion, problem: Problem, **ask_settings: object) -> tuple[int, int] | None:
-    """Numerator and denominator of 2c / (n + a), for one answer."""
-    given = grade(opinion)
-    return None if given is None else (2 * int(given == "A"), 1 + int(given != "C"))
-
-
-def _of_counts(score: Callable[..., object], unanswered: tuple[int, int], high: tuple[int, int]) -> Metric:
-    return Metric(
-        score=score,
-        asks=ask_judge,
-        reads="findings",
+def _of_counts(correct: tuple[int, int], incorrect: tuple[int, int], not_attempted: tuple[int, int]) -> Metric:
+    return _of_grade(
+        {"A": correct, "B": incorrect, "C": not_attempted},
         aggregation="pooled",
-        unanswered=unanswered,
-        limits=lambda problem: ((0, high[1]), high),
+        unanswered=not_attempted,
+        limits=lambda problem: (incorrect, correct),
     )
 
 
-def _of_letter(letter: str, **more: Any) -> Metric:
-    return Metric(score=partial(is_graded, letter=letter), asks=ask_judge, reads="findings", **more)
-
-
 FACT_METRICS = {
-    "fact_correct": _of_letter("A", yes_or_no=True),
-    "fact_incorrect": _of_letter("B", higher_is_better=False),
-    "fact_not_attempted": _of_letter("C", higher_is_better=False, unanswered=1.0),
-    "fact_correct_of_attempted": _of_counts(correct_of_attempted, (0, 0), (1, 1)),
-    "fact_f_score": _of_counts(f_score, (0, 1), (2, 2)),
+    "fact_correct": _of_grade({"A": 1.0, "B": 0.0, "C": 0.0}, yes_or_no=True),
+    "fact_incorrect": _of_grade({"A": 0.0, "B": 1.0, "C": 0.0}, higher_is_better=False),
+    "fact_not_attempted": _of_grade({"A": 0.0, "B": 0.0, "C": 1.0}, higher_is_better=False, unanswered=1.0),
+    "fact_correct_of_attempted": _of_counts((1, 1), (0, 1), (0, 0)),
+    "fact_f_score": _of_counts((2, 2), (0, 2), (0, 1)),
 }
 
 

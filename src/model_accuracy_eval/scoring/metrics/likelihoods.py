@@ -194,7 +194,7 @@ def _option_scores(problem: Problem) -> list[float]:
 def _values(texts: OptionLikelihoods, problem: Problem, per: str) -> list[float]:
     options = texts[: len(problem.choices) or None]
     if per == "answer":
-        return [option.logprob for option in options]
+        return logprobs(texts, problem)
     if per != "token" or any(not text.tokens for text in texts):
         raise BadData(f"log_prob compares per answer or per token, and the service must count tokens; not per '{per}'.")
     return [option.logprob / (option.tokens or 1) for option in options]

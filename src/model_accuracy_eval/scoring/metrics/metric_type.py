@@ -131,6 +131,10 @@ class Metric:
         """As the task says, else as is natural for the metric."""
         return use.aggregation or self.aggregation
 
+    def rises(self, use: MetricUse) -> bool:
+        """Whether more is better: as the task says, else as is natural for the metric."""
+        return self.higher_is_better if use.higher_is_better is None else use.higher_is_better
+
     def is_mean_share(self, use: MetricUse) -> bool:
         """Whether a sample without a value counts as 0."""
         return self.share and self.aggregation_of(use) == "mean"

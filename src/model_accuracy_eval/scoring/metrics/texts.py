@@ -2,8 +2,8 @@
 
 import re
 import string
-from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import cache, partial
 from math import inf
@@ -29,9 +29,14 @@ def shared_f1(answer: Sequence[Hashable], right: Sequence[Hashable]) -> float:
     return 2 * common / (len(answer) + len(right)) if answer or right else 1.0
 
 
+def _said_f1(answer: Sequence[Hashable], right: Sequence[Hashable]) -> float:
+    """The same, but nothing at all is never right."""
+    return shared_f1(answer, right) if answer else 0.0
+
+
 def token_f1(answer: str, references: Sequence[str]) -> float:
     """F1 over the words between blanks, unchanged."""
-    return _best(lambda right: shared_f1(answer.split(), right.split()) if answer.split() else 0.0, references)
+    return _best(lambda right: _said_f1(answer.split(), right.split()), references)
 
 
 def squad_words(text: str) -> list[str]:
@@ -114,7 +119,8 @@ def rouge(
 
 def _rouge(answer: list[str], right: list[str], size: str, kind: str) -> float:
     if size == "l":
-        common, answered, expected = _longest_common(answer, right), len(answer), len(right)
+        (lengths,) = deque(_common_lengths(answer, right), maxlen=1)
+        common, answered, expected = lengths[-1], len(answer), len(right)
     else:
         grams, others = _grams(answer, int(size)), _grams(right, int(size))
         common, answered, expected = (grams & others).total(), grams.total(), others.total()
@@ -126,14 +132,15 @@ def _grams(words: list[str], size: int) -> Counter[tuple[str, ...]]:
     return Counter(zip(*(words[start:] for start in range(size)), strict=False))
 
 
-def _longest_common(answer: list[str], right: list[str]) -> int:
-    row = [0] * (len(right) + 1)
-    for item in answer:
-        diagonal = 0
-        for column, other in enumerate(right, 1):
-            length = diagonal + 1 if item == other else max(row[column], row[column - 1])
-            diagonal, row[column] = row[column], length
-    return row[-1]
+def _common_lengths(one: list[str], other: list[str]) -> Iterator[list[int]]:
+    """For each beginning of one text, the lengths of the longest subsequences that beginnings of the other share."""
+    row = [0] * (len(other) + 1)
+    yield row
+    for word in one:
+        above, row = row, [0]
+        for column, right in enumerate(other):
+            row.append(above[column] + 1 if word == right else max(above[column + 1], row[column]))
+        yield row
 
 
 OVERLAP_METRICS = {
@@ -225,7 +232,7 @@ def _best_pairs(values: Sequence[Sequence[float]]) -> float:
 
 def _best_of_lines(value: Callable[[list[str], list[str]], float], answer: str, references: Sequence[str]) -> float:
     answers = _drop_answers(answer)
-    return max((value(answers, _drop_answers(right)) for right in references if right.strip()), default=0.0)
+    return _best(lambda right: value(answers, _drop_answers(right)), list(filter(str.strip, references)))
 
 
 def drop_em(answer: str, references: Sequence[str]) -> float:
@@ -264,13 +271,8 @@ def triviaqa_em(answer: str, references: Sequence[str]) -> float:
 
 def triviaqa_f1(answer: str, references: Sequence[str]) -> float:
     """F1 over the words, of several names the best."""
-
-    def similar(right: list[str]) -> float:
-        words = _trivia_words(answer)
-        common = (Counter(words) & Counter(right)).total()
-        return 2 * common / (len(words) + len(right)) if common else 0.0
-
-    return max((similar(_trivia_words(right)) for right in references), default=0.0)
+    words = _trivia_words(answer)
+    return _best(lambda right: _said_f1(words, _trivia_words(right)), references)
 
 
 READING_METRICS = {
@@ -298,19 +300,10 @@ _NOT_CODE = ("`", "#", "//")
 """A line with one of these is a fence or a comment."""
 
 
-def _best_text(value: Callable[[str, str], float], answer: str, references: Sequence[str]) -> float:
-    return max((value(answer, right) for right in references), default=0.0)
-
-
 def words_f1(answer: str, references: Sequence[str], *, chinese: bool = False) -> float:
     """F1 over the words, without case and punctuation, and in English without articles."""
     words = _chinese_words if chinese else squad_words
-
-    def value(text: str, right: str) -> float:
-        answered = words(text)
-        return shared_f1(answered, words(right)) if answered else 0.0
-
-    return _best_text(value, answer, references)
+    return _best(lambda right: _said_f1(words(answer), words(right)), references)
 
 
 def _chinese_words(text: str) -> list[str]:
@@ -334,7 +327,8 @@ def rouge_l(answer: str, references: Sequence[str], *, chinese: bool = False) ->
     def cut(text: str) -> str:
         return " ".join(_cutter().cut(text)) if chinese else text
 
-    return _best_text(lambda text, right: _rouge_l(_sentences(text), _sentences(cut(right))), cut(answer), references)
+    said = _sentences(cut(answer))
+    return _best(lambda right: _rouge_l(said, _sentences(cut(right))), references)
 
 
 def _sentences(text: str) -> list[list[str]]:
@@ -353,12 +347,7 @@ def _rouge_l(answer: list[list[str]], right: list[list[str]]) -> float:
 
 def _common_words(right: list[str], answer: list[str]) -> set[str]:
     """The words of a longest common subsequence; of several, the one that leaves the answer's end first."""
-    table = [[0] * (len(answer) + 1)]
-    for word in right:
-        above, row = table[-1], [0]
-        for column, other in enumerate(answer):
-            row.append(above[column] + 1 if word == other else max(above[column + 1], row[column]))
-        table.append(row)
+    table = list(_common_lengths(right, answer))
     words, place, column = set(), len(right), len(answer)
     while place and column:
         if right[place - 1] == answer[column - 1]:
@@ -376,9 +365,7 @@ def one_class(answer: str, problem: Problem) -> float:
     classes = problem.extras.get("all_classes")
     if not isinstance(classes, list):
         raise BadData(f"one_class needs the names of the classes, but problem {problem.id} has no list 'all_classes'.")
-    return _best_text(
-        lambda text, right: _class_share([name for name in classes if name in text], right), answer, problem.references
-    )
+    return _best(lambda right: _class_share([each for each in classes if each in answer], right), problem.references)
 
 
 def _class_share(named: list[str], right: str) -> float:
@@ -393,19 +380,16 @@ def _class_share(named: list[str], right: str) -> float:
 
 def number_share(answer: str, references: Sequence[str]) -> float:
     """The share of the answer's numbers that are the first number of the right answer, digit by digit."""
-
-    def value(text: str, right: str) -> float:
-        numbers, expected = _NUMBER.findall(text), _NUMBER.findall(right)[:1]
-        return sum([number] == expected for number in numbers) / len(numbers) if numbers else 0.0
-
-    return _best_text(value, answer, references)
+    numbers = _NUMBER.findall(answer)
+    firsts = [_NUMBER.search(right) for right in references]
+    return max((numbers.count(first[0]) for first in firsts if first), default=0) / max(len(numbers), 1)
 
 
 def next_line(answer: str, references: Sequence[str]) -> float:
     """How similar the first line of code in the answer is, in whole per cents."""
     lines = answer.lstrip("\n").split("\n")
     line = next((line for line in lines if not any(mark in line for mark in _NOT_CODE)), "")
-    return _best_text(_ratio, line, references)
+    return _best(partial(_ratio, line), references)
 
 
 def _ratio(answer: str, right: str) -> float:

@@ -24,10 +24,8 @@ from model_accuracy_eval.scoring.figures import intervals
 from model_accuracy_eval.scoring.figures.aggregations import Bootstrapped, Statistics, aggregation
 from model_accuracy_eval.scoring.figures.intervals import Z95, ClusterSums, Floats, Places, mean
 from model_accuracy_eval.scoring.figures.quantiles import t_quantile
-from model_accuracy_eval.scoring.figures.reductions import cons_at_k, pass_at_k
+from model_accuracy_eval.scoring.figures.reductions import ESTIMATORS
 from model_accuracy_eval.scoring.verdicts.gate_lines import of_part
-
-_ESTIMATORS = {"pass": pass_at_k, "cons": cons_at_k}
 
 
 class ProblemOutcome(msgspec.Struct, frozen=True, gc=False):
@@ -143,10 +141,10 @@ def value_of(metric: str, problem: ProblemOutcome) -> float | None:
     if (figure := problem.figures.get(metric)) is not None:
         return figure / 100
     kind, _, size = metric.partition("@")
-    if kind not in _ESTIMATORS:
+    if kind not in ESTIMATORS:
         return problem.share
     usable = problem.c is not None and size.isdecimal() and 1 <= int(size) <= problem.n
-    return _ESTIMATORS[kind](problem.n, problem.c, int(size)) if usable and problem.c is not None else None
+    return ESTIMATORS[kind](problem.n, problem.c, int(size)) if usable and problem.c is not None else None
 
 
 # One dataset in two runs: differences paired by problem, and which problems changed sides.

@@ -39,23 +39,16 @@ class BeginningMean:
         """Where the beginning ends."""
         self._missing: set[int] = set()
         """Places in the beginning without a value yet."""
-        self._waiting: dict[int, tuple[float, float] | None] = {}
+        self._waiting: dict[int, ValueEnds | None] = {}
         """Values of places behind the beginning."""
         self._low, self._high = ClusterSums(), ClusterSums()
         """Of the values at their least, and at their greatest."""
 
-    def tell(self, place: int, low: float, high: float) -> None:
-        """The value of a place; the ends differ where nobody knows it."""
-        self._note(place, (low, high))
-
-    def leave_out(self, place: int) -> None:
-        """The figure does without this one."""
-        self._note(place, None)
-
     def is_told(self, place: int) -> bool:
         return place in self._waiting or (place < self._end and place not in self._missing)
 
-    def _note(self, place: int, value: tuple[float, float] | None) -> None:
+    def tell(self, place: int, value: "ValueEnds | None") -> None:
+        """The value of a place; the ends differ where nobody knows it. None: the figure does without this one."""
         if self.is_told(place):
             return
         if place in self._missing:
@@ -72,7 +65,7 @@ class BeginningMean:
                 return
             self._end += 1
 
-    def _add(self, place: int, value: tuple[float, float] | None) -> None:
+    def _add(self, place: int, value: "ValueEnds | None") -> None:
         if value is not None:
             self._low.add(value[0], self._clusters[place])
             self._high.add(value[1], self._clusters[place])
@@ -261,7 +254,7 @@ class PrefixReader:
         while not self.is_done and self._is_complete(unit := self._order[self._read]):
             for gate, decider in zip(self._following.gates, self._deciders, strict=True):
                 decider.tell(*self._ends(unit, gate.gate.metric))
-            self.so_far.tell(self._read, *self._ends(unit, self._first))
+            self.so_far.tell(self._read, self._ends(unit, self._first))
             self._read += 1
             self._note_decisions()
 

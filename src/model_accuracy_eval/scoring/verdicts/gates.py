@@ -162,8 +162,8 @@ class GateRule(msgspec.Struct, frozen=True):
     def confidences(self, gate: Gate) -> tuple[float, float]:
         """Of the lower and of the upper end: that on the passing side holds with the confidence of a pass, the other
         one with that of a failure."""
-        rises = gate.comparison in {">=", ">"}
-        return (self.sure_of_pass, self.sure_of_failure) if rises else (self.sure_of_failure, self.sure_of_pass)
+        sure = self.sure_of_pass, self.sure_of_failure
+        return sure if is_floor(gate) else sure[::-1]
 
     @property
     def sure_of_failure(self) -> float:
@@ -314,7 +314,7 @@ class _Known(msgspec.Struct, frozen=True):
         again = "" if gate.from_baseline else self._again(rule)
         if decision == "undecided":
             return f"{words}, and {_shown(gate, self.limits.low)} to {_shown(gate, self.limits.high)}{again} ({rule})"
-        is_low = (decision == "passed") == (gate.comparison in {">=", ">"})
+        is_low = (decision == "passed") == is_floor(gate)
         end = f"at least {_shown(gate, self.limits.low)}" if is_low else f"at most {_shown(gate, self.limits.high)}"
         return f"{words}, {end}{again} ({rule})"
 
@@ -368,6 +368,11 @@ def _decide(gate: Gate, known: _Known) -> Decision:
     possible = holds(gate, known.low) or holds(gate, known.high)
     possible |= gate.comparison == "==" and known.low < gate.threshold < known.high
     return "undecided" if possible else "failed"
+
+
+def is_floor(gate: Gate) -> bool:
+    """Whether more is better; else less is."""
+    return gate.comparison in {">=", ">"}
 
 
 def holds(gate: Gate, figure: float) -> bool:

@@ -8,13 +8,14 @@ without replacement after Waudby-Smith and Ramdas 2020, and Stark's ALPHA). Only
 values may depend on each other in any way.
 """
 
-from collections.abc import Callable, Iterator
+from bisect import bisect_left
+from collections.abc import Iterator
 from math import exp, log, log1p, sqrt
 from typing import NamedTuple
 
 from model_accuracy_eval.records import Decision, Gate
 from model_accuracy_eval.scoring.figures.quantiles import normal_quantile, share_limits, t_quantile
-from model_accuracy_eval.scoring.verdicts.gates import GateRule, holds
+from model_accuracy_eval.scoring.verdicts.gates import GateRule, holds, is_floor
 
 _STAKES = (1.0, 2.5)
 """Of a careful and of a bold bettor; half of the stake is on each."""
@@ -151,9 +152,7 @@ def stop_lines(gate: Gate, draws: int, rule: GateRule, *, drawn: bool, base: Bas
     mean of. `drawn`: asked again, the service would give other values."""
     if gate.comparison == "==" or rule.over == "problems" or (gate.from_baseline and base is None):
         return None
-    rises = gate.comparison in {">=", ">"}
-    passing, failing = 1 - rule.sure_of_pass, 1 - rule.sure_of_failure
-    error_above, error_below = (passing, failing) if rises else (failing, passing)
+    error_above, error_below = (1 - each for each in rule.confidences(gate))
     noisy = drawn and rule.over == "reruns"
     if noisy:
         error_above, error_below = error_above / 2, error_below / 2
@@ -161,16 +160,15 @@ def stop_lines(gate: Gate, draws: int, rule: GateRule, *, drawn: bool, base: Bas
         lower, upper = _lines_of_change(gate, draws, base, (error_below, error_above), noisy=noisy)
     else:
         lower, upper = _lines_of_figure(gate, draws, base, (error_below, error_above), noisy=noisy)
-    above: Decision = "passed" if rises else "failed"
-    below: Decision = "failed" if rises else "passed"
+    above: Decision = "passed" if is_floor(gate) else "failed"
+    below: Decision = "failed" if is_floor(gate) else "passed"
     return StopLines(lower, upper, below, above, (error_below, error_above))
 
 
 def whole_lines(gate: Gate, draws: int, rule: GateRule) -> tuple[float, float]:
     """Up to which figure of a whole run, and from which, its gate is decided, if nothing but its draws is known."""
-    passing, failing = 1 - rule.sure_of_pass, 1 - rule.sure_of_failure
-    errors = (failing, passing) if gate.comparison in {">=", ">"} else (passing, failing)
-    return _lines_of_figure(gate, draws, None, errors, noisy=True)
+    error_above, error_below = (1 - each for each in rule.confidences(gate))
+    return _lines_of_figure(gate, draws, None, (error_below, error_above), noisy=True)
 
 
 def _lines_of_figure(
@@ -178,35 +176,22 @@ def _lines_of_figure(
 ) -> tuple[float, float]:
     """The least and the greatest whole number of right draws whose limits clear the threshold."""
     sure = [1 - error for error in errors]
-    rises = gate.comparison in {">=", ">"}
 
-    def low_end_holds(right: int) -> bool:
-        low = share_limits(right, draws, sure[1])[0] if noisy else right / draws
-        return holds(gate, 100 * low)
+    def first_above(end: int) -> int:
+        """The first number of right draws whose low (0) or high (1) limit is above the line; `draws + 1`: none is."""
 
-    def high_end_holds(right: int) -> bool:
-        high = share_limits(right, draws, sure[0])[1] if noisy else right / draws
-        return holds(gate, 100 * high)
+        def is_above(right: int) -> bool:
+            limit = share_limits(right, draws, sure[1 - end])[end] if noisy else right / draws
+            return holds(gate, 100 * limit) == is_floor(gate)
 
-    upper = _first(draws, (low_end_holds if rises else lambda right: not low_end_holds(right))) / draws
-    lower = (_first(draws, (high_end_holds if rises else lambda right: not high_end_holds(right))) - 1) / draws
+        return bisect_left(range(draws + 1), True, key=is_above)
+
+    upper, lower = first_above(0) / draws, (first_above(1) - 1) / draws
     if noisy and base is not None and base.is_drawn_alike and base.variance:
         threshold = gate.threshold / 100
         halves = [t_quantile(each, base.freedom) * sqrt(base.variance) + 0.5 / draws for each in sure]
         lower, upper = max(lower, threshold - halves[0]), min(upper, threshold + halves[1])
     return lower, upper
-
-
-def _first(draws: int, is_so: Callable[[int], bool]) -> int:
-    """The first number of 0..draws for which it is so, `draws + 1` if there is none; it is so for all after it."""
-    low, high = 0, draws + 1
-    while low < high:
-        middle = (low + high) // 2
-        if is_so(middle):
-            high = middle
-        else:
-            low = middle + 1
-    return low
 
 
 def _lines_of_change(
@@ -261,7 +246,7 @@ def can_show(gate: Gate, size: PlannedSize, rule: GateRule, *, of_samples: bool,
         points = 100 * normal_quantile(rule.sure_of_pass) * sqrt(2 * 0.25 / draws)
         return f"shows changes of {points:.2f} points and more where answers change by chance alone {sure}."
     lower, upper = whole_lines(gate, draws, rule)
-    above, below = ("passes", "fails") if gate.comparison in {">=", ">"} else ("fails", "passes")
+    above, below = ("passes", "fails") if is_floor(gate) else ("fails", "passes")
     highest = f"from {100 * upper:.2f}" if upper <= 1 else "for no figure, because the size is too small"
     lowest = f"up to {100 * lower:.2f}" if lower >= 0 else "for none"
     at_most = " at the latest" if of_samples else ""

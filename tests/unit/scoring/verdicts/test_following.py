@@ -145,7 +145,7 @@ def test_of_everything_it_is_the_figure_with_the_interval_of_the_report() -> Non
     mean = BeginningMean("accuracy", [""] * 200, 3)
     for told, place in enumerate(random.Random(1).sample(range(200), 200)):
         assert told > 190 or mean.figure() is None or mean.figure().judged < 190  # type: ignore[union-attr]
-        mean.tell(place, values[place], values[place])
+        mean.tell(place, (values[place],) * 2)
     found, interval = mean.figure(), intervals.interval(values, 3)
     assert found is not None
     assert interval is not None
@@ -157,10 +157,10 @@ def test_quick_right_answers_do_not_make_it_better_than_it_is() -> None:
     """Every other answer is wrong and late: until these come, the figure is of the few before the first of them."""
     mean = BeginningMean("accuracy", [""] * 400)
     for place in range(0, 400, 2):
-        mean.tell(place, 1.0, 1.0)
+        mean.tell(place, (1.0, 1.0))
     assert mean.figure() is None
     for place in range(1, 200, 2):
-        mean.tell(place, 0.0, 0.0)
+        mean.tell(place, (0.0, 0.0))
     found = mean.figure()
     assert found is not None
     assert 200 <= found.judged <= 212
@@ -171,9 +171,9 @@ def test_a_few_that_are_missing_may_be_worth_anything() -> None:
     """Missing answers widen the interval downwards, and so do lost ones."""
     mean, whole = BeginningMean("accuracy", [""] * 1000), BeginningMean("accuracy", [""] * 1000)
     for place in range(100):
-        whole.tell(place, 1.0, 1.0)
+        whole.tell(place, (1.0, 1.0))
         if place not in {40, 50, 60, 70, 98}:
-            mean.tell(place, 1.0, 1.0)
+            mean.tell(place, (1.0, 1.0))
     found, sure = mean.figure(), whole.figure()
     assert found is not None
     assert sure is not None
@@ -183,7 +183,7 @@ def test_a_few_that_are_missing_may_be_worth_anything() -> None:
     )  # 70 places: the fourth missing one would be more than a twentieth
     assert found.low < sure.low - 2
     for place in (40, 50):
-        mean.tell(place, 0.0, 1.0)
+        mean.tell(place, (0.0, 1.0))
     lost = mean.figure()
     assert lost is not None
     assert lost.high > 99.9
@@ -197,7 +197,7 @@ def test_a_beginning_counts_its_passages() -> None:
     alone = BeginningMean("accuracy", [""] * 200)
     for mean in (shared, alone):
         for place in range(200):
-            mean.tell(place, *(float(place // 4 % 3 > 0),) * 2)
+            mean.tell(place, (float(place // 4 % 3 > 0),) * 2)
     wide, narrow = shared.figure(), alone.figure()
     assert wide is not None
     assert narrow is not None
@@ -212,10 +212,10 @@ def test_what_is_left_out_is_not_waited_for() -> None:
     """Problems of an earlier run, and those that there was no time for."""
     mean = BeginningMean("accuracy", [""] * 10)
     for place in (0, 1, 2, 4, 6):
-        mean.leave_out(place)
+        mean.tell(place, None)
     for place in (3, 5, 7):
-        mean.tell(place, 1.0, 1.0)
-        mean.tell(place, 0.0, 0.0)  # a sample that is asked again changes nothing
+        mean.tell(place, (1.0, 1.0))
+        mean.tell(place, (0.0, 0.0))  # a sample that is asked again changes nothing
     found = mean.figure()
     assert found is not None
     assert (found.judged, found.value) == (3, 100.0)
