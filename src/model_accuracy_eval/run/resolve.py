@@ -70,7 +70,7 @@ def resolve(settings: Settings, *, run_id: str, stamp: str, library: Library) ->
     settings = replace(
         settings,
         endpoint=tuple(url.rstrip("/") for url in settings.endpoint),
-        judge_endpoint=_without_slash(settings.judge_endpoint),
+        judge_endpoint=settings.judge_endpoint and settings.judge_endpoint.rstrip("/"),
         limit=settings.limit or None,
     )
     named = library.find_all(settings.datasets)
@@ -146,10 +146,6 @@ def _is_url(text: str) -> bool:
     except ValueError:  # the port is not a number
         return False
     return parts.scheme in {"http", "https"} and bool(parts.hostname) and port != 0
-
-
-def _without_slash(url: str | None) -> str | None:
-    return url.rstrip("/") if url else None
 
 
 _Contradictions = tuple[tuple[Callable[[Settings], object], str], ...]

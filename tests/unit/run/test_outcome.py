@@ -4,6 +4,7 @@ import re
 import shlex
 
 import pytest
+from msgspec.structs import replace
 from tests.dataset_fixtures import prepared
 
 from model_accuracy_eval.benchmarks.dataset_table import find
@@ -52,3 +53,18 @@ def test_it_can_be_typed_whatever_the_dataset_is_called(name: str) -> None:
     _option, gate = shlex.split(typed)
     (read,) = gate_lines.parse(gate.replace("NUMBER", "60"))
     assert (read.dataset, read.metric) == (name, "accuracy")
+
+
+def test_a_merged_run_that_lacks_samples_is_undecided() -> None:
+    """It says which shards are missing, and of which datasets most samples."""
+    plan = replace(
+        plan_parts.plan({"endpoint": "http://x:1", "datasets": "demo_gsm8k"}, {}), absent_shards=("1/4", "3/4")
+    )
+    lost = {"one": 1, "two": 1200, "three": 0}
+    judged = [
+        DatasetResult(dataset=name, version="0ba9da", rows=(), problem_results=(), counts=Counts(missing=number))
+        for name, number in lost.items()
+    ]
+    outcome = conclude(plan, None, (), "outputs/x", judged)
+    assert (outcome.conclusion, outcome.exit_code) == ("undecided", 7)
+    assert "merged without 1/4, 3/4, so 1201 samples were never asked (two: 1,200, one: 1): merge" in outcome.sentence

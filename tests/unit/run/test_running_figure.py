@@ -10,6 +10,7 @@ from tests.unit.run.test_pipeline import evaluate, figures, half_right, plan
 
 from model_accuracy_eval.ports import Activity
 from model_accuracy_eval.records import Fault, FigureSoFar, Reply, Request, Usage
+from model_accuracy_eval.run import run_progress
 from model_accuracy_eval.run.run_progress import RunningFigure, SpareTime
 
 
@@ -21,6 +22,9 @@ class Watching(RecordingProgress):
     def begin(self, dataset: str, counts: Any, activity: Activity | None = None) -> None:
         assert activity is not None
         self.activity = activity
+
+
+TIME_IS_LEFT = SpareTime.is_left
 
 
 @pytest.fixture(autouse=True)
@@ -62,6 +66,22 @@ def test_without_time_it_leaves_problems_out(monkeypatch: pytest.MonkeyPatch) ->
     report, _ = evaluate(plan(), half_right, progress=watching)
     assert watching.activity.so_far() is None
     assert figures(report)["avg@5"] == 30
+
+
+@pytest.mark.parametrize(
+    ("spent", "passed", "left"), [(0.5, 0.0, True), (0.75, 0.0, False), (1.5, 100.0, True), (1.75, 100.0, False)]
+)
+def test_all_figures_together_cost_a_hundredth_of_the_time(
+    spent: float, passed: float, left: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And half a second in any case."""
+    now = [1000.0]
+    monkeypatch.setattr(run_progress.time, "monotonic", lambda: now[0])
+    spare = SpareTime()
+    with spare.spending():
+        now[0] += spent
+    now[0] += passed - spent
+    assert TIME_IS_LEFT(spare) == left
 
 
 def test_a_run_that_goes_on_counts_its_own_problems() -> None:

@@ -1,5 +1,8 @@
 """The notes beside the figures, and the speed of the requests."""
 
+from collections.abc import Iterable
+
+import msgspec
 import pytest
 from tests.small_task import small_task
 
@@ -13,7 +16,17 @@ from model_accuracy_eval.records import (
     Timings,
     Usage,
 )
-from model_accuracy_eval.scoring.figures.notes import ReplyTally, Stopwatch, sample_notes
+from model_accuracy_eval.records.exchange import DOES_NOT_FIT
+from model_accuracy_eval.scoring.figures.notes import (
+    ReplyTally,
+    Stopwatch,
+    cropped,
+    failure_notes,
+    of_other_answers,
+    rejection_notes,
+    sample_notes,
+    without_finish_reason,
+)
 
 PLAN = RunPlan(run_id="0" * 32, stamp="20260326_151326", tasks=())
 TASK = small_task("sums", reference="A")
@@ -37,11 +50,40 @@ def test_a_clean_run_needs_no_words() -> None:
         (Counts(planned=10, answered=10, cut=4), "4 of 10 replies were cut by length: consider a larger --max-tokens"),
         (Counts(planned=10, answered=9, not_found=5), "In 5 of 9 replies no answer was found"),
         (Counts(planned=10, answered=10, reasoning_only=6), "6 replies hold reasoning and nothing else"),
+        (Counts(planned=10, answered=9, unjudged=1), "1 of 9 answers could not be judged"),
+        (Counts(planned=9, failed=5, missing=4), "None of the 9 samples was answered (5 failed, 4 were never asked)"),
+        (
+            Counts(planned=10, answered=7, missing=3),
+            "3 of 10 samples were never asked, because the run was merged without 1/2",
+        ),
     ],
 )
 def test_what_went_missing_is_said_with_its_numbers(counts: Counts, sentence: str) -> None:
     """Each kind of loss has its own sentence."""
-    assert sentence in told(counts)
+    assert sentence in told(counts, msgspec.structs.replace(PLAN, absent_shards=("1/2",) * (counts.missing > 0)))
+
+
+@pytest.mark.parametrize(
+    ("notes", "sentence"),
+    [
+        (without_finish_reason({None: 2, "stop": 3}), "2 answers ended without a finish_reason"),
+        (without_finish_reason({None: 2}), ""),
+        (without_finish_reason({"stop": 2, "length": 3}), ""),
+        (of_other_answers(0), ""),
+        (of_other_answers(1), "of 1 problem is"),
+        (of_other_answers(2), "of 2 problems is"),
+        (failure_notes([]), ""),
+        (failure_notes(["Gone.", "Late."]), "The first of 2 failures: Gone."),
+        (rejection_notes(["No."]), "The first of 1 rejections: No."),
+        (rejection_notes([f"{DOES_NOT_FIT} so."] * 2), "2 of the 2 rejected samples are longer"),
+        (cropped({4096: 3}), "3 contexts were longer than the 4,096 tokens"),
+    ],
+)
+def test_what_a_reader_has_to_know_is_said_once(notes: Iterable[str], sentence: str) -> None:
+    """And nothing where there is nothing to say."""
+    found = " ".join(notes)
+    assert sentence in found
+    assert bool(found) == bool(sentence)
 
 
 def test_a_run_that_ended_early_says_how_much_it_marked() -> None:

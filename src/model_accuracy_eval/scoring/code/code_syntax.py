@@ -48,10 +48,6 @@ class Code(NamedTuple):
     source: str
     tree: ast.Module
 
-    @property
-    def lines(self) -> int:
-        return self.source.count("\n") + 1
-
     def defines(self, name: str) -> bool:
         """What returns at its top level is a function's body: it has variables, and defines nothing for others."""
         return any(name in names_of(node) for node in self.tree.body) and not any(map(returns, self.tree.body))

@@ -13,6 +13,7 @@ look different.
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from math import comb, fsum, sqrt
 from statistics import NormalDist, median
 from typing import NamedTuple
@@ -43,16 +44,16 @@ class _Change(NamedTuple):
 
 def replica_figures(dataset_results: Sequence[DatasetResult]) -> tuple[ReplicaFigure, ...]:
     """Returns one for each replica, in the order of their names; none if there was one service."""
+    shares = [result for result in dataset_results if result.rows and result.rows[0].share]
     samples: dict[str, list[float]] = defaultdict(list)
-    for result in filter(_has_shares, dataset_results):
-        for problem in result.problem_results:
-            for name, value in _answered(problem):
-                samples[name].append(value)
+    for problem in chain.from_iterable(result.problem_results for result in shares):
+        for name, value in _answered(problem):
+            samples[name].append(value)
     paces = _paces(dataset_results)
     names = sorted(samples.keys() | paces.keys())
     if not names:
         return ()
-    changes, different = _changes(names, [stratum for result in dataset_results for stratum in _strata(result)])
+    changes, different = _changes(names, [*chain.from_iterable(map(_strata, shares))])
     ratios, slow = _ratios(names, paces)
     return tuple(
         ReplicaFigure(
@@ -70,18 +71,12 @@ def replica_figures(dataset_results: Sequence[DatasetResult]) -> tuple[ReplicaFi
     )
 
 
-def _has_shares(result: DatasetResult) -> bool:
-    return bool(result.rows) and result.rows[0].share
-
-
 def _answered(problem: ProblemResult) -> Iterator[tuple[str, float]]:
     """A sample without an answer has no replica."""
     return ((name, value) for name, value in zip(problem.replicas, problem.values, strict=False) if name)
 
 
 def _strata(result: DatasetResult) -> Iterator[Stratum]:
-    if not _has_shares(result):
-        return
     alone: list[tuple[str, float]] = []
     for problem in result.problem_results:
         stratum = list(_answered(problem))

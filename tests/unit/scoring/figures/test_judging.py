@@ -1,24 +1,30 @@
 """Reply → verdict → problem result → rows."""
 
+from contextlib import nullcontext
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from tests.unit.scoring.judged_tasks import task
 
-from model_accuracy_eval.errors import UnknownName
+from model_accuracy_eval.errors import BadValue, EvalError, UnknownName
 from model_accuracy_eval.records import (
     Attempt,
+    EarlierReply,
     Fault,
     FaultKind,
     Message,
     MetricUse,
     Pipeline,
     Problem,
+    Prompt,
     Step,
     SummaryRow,
     Verdict,
 )
-from model_accuracy_eval.scoring.figures.judging import check, judge
+from model_accuracy_eval.scoring.figures.judging import check, check_turns, judge
 from model_accuracy_eval.scoring.figures.scorecard import Scorecard, metric_names
 
 LETTERS = Pipeline(filters=(Step(name="stripped"),), metrics=(MetricUse(name="exact", label="accuracy"),))
@@ -140,3 +146,65 @@ def test_steps_and_metrics_are_known_before_a_run() -> None:
         check(Pipeline(filters=(Step(name="striped"),), metrics=(MetricUse(name="exact", label="accuracy"),)))
     with pytest.raises(UnknownName, match=r"no metric called 'exakt'; did you mean exact"):
         check(Pipeline(metrics=(MetricUse(name="exakt"),)))
+
+
+EACH = Pipeline(turn="each", filters=LETTERS.filters, metrics=LETTERS.metrics)
+TWO_TURNS = replace(problem(0), follow_ups=("And?",), turn_references=("A", "B"))
+
+
+def replied(first: str, second: str, *, cut: bool = False) -> Attempt:
+    earlier = EarlierReply(text=first, next="And?", finish_reason="length" if cut else "stop")
+    return replace(said(second), earlier=(earlier,))
+
+
+@pytest.mark.parametrize(
+    ("attempt", "verdict"),
+    [
+        (replied("A", "B"), Verdict(value=1.0, answer="B", why="right")),
+        (replied("A", "A"), Verdict(value=0.5, answer="A", why="wrong")),
+        (replied(" ", "B"), Verdict(value=0.5, answer="B", why="wrong")),
+        (replied("A", " "), Verdict(value=0.5, answer=None, why="wrong")),
+        (replied("", " "), Verdict(value=None, answer=None, why="empty")),
+        (replied("A", "B", cut=True), Verdict(value=1.0, answer="B", why="right", cut=True)),
+        (replied("", "", cut=True), Verdict(value=None, answer=None, why="empty", cut=True)),
+    ],
+)
+def test_a_conversation_is_the_mean_of_its_turns(attempt: Attempt, verdict: Verdict) -> None:
+    """Each has its own right answer; what is so of one turn is so of the conversation."""
+    judged = judge(TWO_TURNS, [attempt], EACH)
+    assert judged.verdicts == (verdict,)
+    assert judged.values == ((verdict.value or 0.0,),)
+
+
+@pytest.mark.parametrize(
+    ("changes", "pipeline", "sentence"),
+    [
+        ({"prompt": Prompt(question="?")}, EACH, "no follow_ups"),
+        ({"kind": "choice"}, LETTERS, "in chats"),
+        ({"mode": "text"}, LETTERS, "in chats"),
+        ({"tools": ("calculator",)}, LETTERS, "in chats"),
+        ({"functions": "{{ x }}"}, LETTERS, "in chats"),
+        ({}, replace(LETTERS, filters=(Step(name="majority_vote"),)), "choose among samples"),
+        ({}, EACH, ""),
+    ],
+)
+def test_turns_that_cannot_be_asked_or_judged_are_refused(
+    changes: dict[str, Any], pipeline: Pipeline, sentence: str
+) -> None:
+    """Before the run starts."""
+    turned = replace(TASK, **({"prompt": Prompt(question="?", follow_ups="{{ x }}")} | changes))
+    with pytest.raises(BadValue, match=sentence) if sentence else nullcontext():
+        check_turns(turned, [pipeline])
+
+
+@pytest.mark.parametrize(
+    ("attempt", "turn", "sentence"),
+    [
+        (said("A"), 1, "has 2 turns, but its reply 0 has 1"),
+        (replied("A", "B"), 3, "turn 3"),
+        (replied("A", "B"), 0, "turn 0"),
+    ],
+)
+def test_a_turn_that_is_not_there_is_not_judged(attempt: Attempt, turn: int, sentence: str) -> None:
+    with pytest.raises(EvalError, match=sentence):
+        judge(TWO_TURNS, [attempt], replace(EACH, turn=turn))
