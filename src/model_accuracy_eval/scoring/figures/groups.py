@@ -3,7 +3,7 @@
 import hashlib
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cache
 from math import comb, sqrt
 from string import ascii_uppercase
 from typing import Any, NamedTuple
@@ -321,7 +321,7 @@ def chance_of_right(problem: Problem, pipeline: Pipeline, samples: int) -> float
     return 1 / options if is_letter or problem.references[0] in problem.choices else None
 
 
-@lru_cache(maxsize=4096)
+@cache
 def expected(name: str, chance: float, n: int, k: tuple[int, ...]) -> Reduced | None:
     """The expected values of a reduction of n guesses; None for one whose rule is not known.
 

@@ -7,7 +7,7 @@ problems share a passage or the like, these clusters are.
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
-from functools import lru_cache
+from functools import cache
 from itertools import chain, repeat, starmap
 from math import fsum, sqrt
 from typing import Literal, NamedTuple
@@ -240,7 +240,7 @@ def noise(reduction: str, key: str, values: Sequence[float]) -> Noise:
     return Noise(None, 0, 1)
 
 
-@lru_cache(maxsize=4096)
+@cache
 def _jackknife(kind: str, n: int, c: int, k: int) -> float:
     """The variance of an estimate from n samples, c of them right, by leaving out one after the other; too large on the
     average rather than too small (Efron and Stein 1981)."""

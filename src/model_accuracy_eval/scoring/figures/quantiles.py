@@ -1,6 +1,6 @@
 """The normal, the beta and Student's t distribution, and the limits of a share that follow from them."""
 
-from functools import lru_cache
+from functools import cache
 from math import ceil, exp, floor, isclose, lgamma, log, log1p, sqrt
 from statistics import NormalDist
 
@@ -44,7 +44,7 @@ def _not_zero(value: float) -> float:
     return value if abs(value) > _TINY else _TINY
 
 
-@lru_cache(maxsize=4096)
+@cache
 def beta_quantile(share: float, a: float, b: float) -> float:
     """
     >>> round(beta_quantile(0.6875, 2, 3), 6)
@@ -62,7 +62,7 @@ def beta_quantile(share: float, a: float, b: float) -> float:
     return (low + high) / 2
 
 
-@lru_cache(maxsize=4096)
+@cache
 def t_quantile(share: float, freedom: float) -> float:
     """Of Student's t distribution, for shares of a half or more.
 

@@ -5,7 +5,7 @@
 
 import re
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import cache
 from math import comb, inf, isnan
 from statistics import median, mode
 
@@ -19,7 +19,7 @@ from model_accuracy_eval.scoring.metrics.metric_type import LostValue, fill
 # pass@k returns 1.0 there, which turns missing samples into perfect scores.
 
 
-@lru_cache(maxsize=4096)
+@cache
 def pass_at_k(n: int, c: int, k: int) -> float:
     """Probability that at least one of k samples, drawn from the n without replacement, is correct.
 
@@ -39,7 +39,7 @@ def pass_at_k(n: int, c: int, k: int) -> float:
     return 1.0 - all_wrong
 
 
-@lru_cache(maxsize=4096)
+@cache
 def cons_at_k(n: int, c: int, k: int) -> float:
     """Probability that a strict majority of k samples, drawn from the n without replacement, is correct.
 

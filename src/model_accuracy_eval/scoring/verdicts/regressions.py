@@ -6,7 +6,7 @@ and of the reference, grows only then, and its limit is one that 60 quiet runs s
 """
 
 from collections.abc import Collection, Sequence
-from functools import lru_cache
+from functools import cache
 from math import comb, fsum, log, sqrt
 from typing import NamedTuple
 
@@ -256,7 +256,7 @@ def _counts(runs: Sequence[Floats]) -> tuple[NDArray[numpy.int64], NDArray[numpy
     return numpy.nansum(values, axis=0).astype(int), numpy.isfinite(values).sum(axis=0).astype(int)
 
 
-@lru_cache(maxsize=65536)
+@cache
 def _fisher(solved: int, asked: int, solved_after: int, asked_after: int) -> float:
     """The chance of so few solved runs after, or fewer, if the order of the runs meant nothing.
 
