@@ -1,7 +1,7 @@
 """One dataset of one run, as far as comparisons, gates and histories need it: figures, and each problem's values."""
 
 from collections.abc import Iterable, Sequence
-from math import exp, fsum, inf, lgamma, log, sqrt
+from math import exp, fsum, inf, isclose, lgamma, log, sqrt
 from typing import NamedTuple
 
 import msgspec
@@ -274,8 +274,17 @@ def _difference(metric: str, old: DatasetOutcome, new: DatasetOutcome, pairs: Pa
 
 
 def _of_corpus(difference: Difference, old: DatasetOutcome, new: DatasetOutcome, pairs: Pairs) -> Difference:
-    """The same difference with the error of a figure that is no mean over problems, where that is known."""
-    change, points = _corpus_change(difference.metric, old, new, pairs), difference.points
+    """The same difference with the error of a figure that is no mean over problems, where both runs have the same
+    problems, and have kept what the figure is made of."""
+    metric, points = difference.metric, difference.points
+    way = old.aggregations.get(metric)
+    olds, news = (
+        [pair[side].statistics[metric] for pair in pairs if metric in pair[side].statistics] for side in (0, 1)
+    )
+    complete = len(pairs) == len(old.problems) == len(new.problems) == len(olds) == len(news)
+    if way is None or way != new.aggregations.get(metric) or not complete:
+        return difference
+    change = corpus_change(*way, olds, news, clusters=_clusters(pairs))
     if change is None or not (_is_near(change.old, difference.old) and _is_near(change.new, difference.new)):
         return difference
     low, high = (points, points) if difference.bounds is None else (difference.bounds.low, difference.bounds.high)
@@ -288,20 +297,8 @@ def _of_corpus(difference: Difference, old: DatasetOutcome, new: DatasetOutcome,
     return msgspec.structs.replace(difference, interval=interval, certainty=known)
 
 
-def _corpus_change(metric: str, old: DatasetOutcome, new: DatasetOutcome, pairs: Pairs) -> CorpusChange | None:
-    """None where a run has not kept what the figure is made of, or has other problems."""
-    way = old.aggregations.get(metric)
-    same = len(pairs) == len(old.problems) == len(new.problems)
-    if way is None or way != new.aggregations.get(metric) or not same:
-        return None
-    olds, news = (
-        [pair[side].statistics[metric] for pair in pairs if metric in pair[side].statistics] for side in (0, 1)
-    )
-    return corpus_change(*way, olds, news, clusters=_clusters(pairs)) if len(olds) == len(news) == len(pairs) else None
-
-
 def _is_near(figure: float, other: float | None) -> bool:
-    return other is not None and abs(figure - other) <= 1e-6 * max(1.0, abs(figure))
+    return other is not None and isclose(figure, other, rel_tol=1e-6, abs_tol=1e-6)
 
 
 def change_limits(certainty: ChangeCertainty, confidence: float) -> Interval:
