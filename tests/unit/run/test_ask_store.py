@@ -14,6 +14,7 @@ from model_accuracy_eval.records import (
     Fault,
     MetricUse,
     Pipeline,
+    Reply,
     Report,
     Request,
     RunPlan,
@@ -132,6 +133,34 @@ def test_half_an_opinion_is_none() -> None:
     assert {row.metric: row.value for row in report.dataset_results[0].rows}["avg@2"] == 50
     assert judge.requests[1].max_tokens == 1
     assert judge.requests[2] == judge.requests[0]
+
+
+@pytest.mark.parametrize(
+    ("opinion", "trouble"),
+    [
+        (
+            Choice(text="<think>So", timings=Timings(e2e=0.0), finish_reason="length"),
+            "used its 2048 tokens up before it",
+        ),
+        (Choice(text=" ", timings=Timings(e2e=0.0), finish_reason="stop"), "The judge said nothing."),
+        (None, "The judge gave no answer."),
+    ],
+)
+def test_a_judge_that_says_nothing_is_told(
+    opinion: Choice | None, trouble: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is no verdict, and the log says why there is none."""
+    judge = ScriptedChat(lambda _request, _choice: opinion or "")
+    if opinion is None:
+        monkeypatch.setattr(judge, "ask", silent)
+    world = World(judge)
+    assert world.run(judged_plan()).dataset_results[0].counts.unjudged == 8
+    log = (world.store.read("logs/eval/vllm-api-stream-chat/demo_gsm8k.out") or b"").decode()
+    assert trouble in log
+
+
+async def silent(_request: Request) -> Reply:
+    return Reply(id="")
 
 
 def test_a_judge_that_is_gone_is_not_waited_for_again() -> None:

@@ -1,5 +1,8 @@
 """What a ballot holds, and what a weighed sample is worth, on fake ports."""
 
+import json
+from contextlib import nullcontext
+
 import msgspec
 import pytest
 from tests.fake_ports import MemoryStore, ScriptedChat, fake_ports
@@ -124,6 +127,15 @@ def test_kinds_that_weigh_texts_are_refused_by_letters() -> None:
     with pytest.raises(NoHonestScore, match="options cannot be evaluated by extracted: acc, acc_mutual_info are"):
         evaluate(chat("extracted"), built(shared))
     assert evaluate(chat("echo"), built(shared)).counts.answered == 4
+
+
+@pytest.mark.parametrize(("options", "refused"), [(26, False), (27, True)])
+def test_options_beyond_the_alphabet_have_no_letter(options: int, refused: bool) -> None:
+    """Texts can be weighed, however many they are."""
+    many = msgspec.structs.replace(TASK, choices=json.dumps([f"o{place}" for place in range(options)]))
+    with pytest.raises(NoHonestScore, match=f"{options} options") if refused else nullcontext():
+        evaluate(chat("extracted"), built(many))
+    assert evaluate(chat("echo"), built(many)).counts.answered == 4
 
 
 def test_parts_of_a_mixture_are_asked_each_in_its_own_way() -> None:

@@ -312,7 +312,7 @@ def _unfenced(known: Language, text: str, name: str) -> str:
     first = re.search(rf"^(?:{known.opening})", blanked, re.MULTILINE)
     start = min([*starts, first.start()] if first else starts) if starts else 0
     end = blanked.rfind("}") + 1 or len(text)
-    return text[start:end] + (";" if text[end : end + 1] == ";" else "")
+    return text[start:end] + (";" if text.startswith(";", end) else "")
 
 
 def foreign(code: str, row: JSONObject, *, language: str) -> Program:

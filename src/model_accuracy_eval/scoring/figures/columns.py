@@ -41,7 +41,7 @@ class Cell(NamedTuple):
         return None if self.value is None else (self.value, self.value)
 
 
-@dataclass(slots=True)
+@dataclass
 class Column:
     """One cell for every problem."""
 

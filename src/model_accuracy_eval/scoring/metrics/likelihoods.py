@@ -169,18 +169,22 @@ def bits_of_gold(texts: OptionLikelihoods, problem: Problem) -> float | None:
     return -texts[place].logprob / (size * log(2)) if size else None
 
 
-def _text(problem: Problem) -> str:
-    return problem.candidates[0].continuation if problem.candidates else problem.text
+def _words_of_text(text: str) -> int:
+    """Between blanks."""
+    return len(re.split(r"\s+", text))
 
 
-def by_words(texts: OptionLikelihoods, problem: Problem) -> tuple[float, int]:
-    """Log-likelihood of the whole text, and its number of words between blanks."""
-    return texts[0].logprob, len(re.split(r"\s+", _text(problem)))
+def _per_unit(size: Callable[[str], int], aggregation: str) -> Metric:
+    """Log-likelihood of the whole text, and its size in words or bytes, of which the figure is made."""
 
+    def units(problem: Problem) -> int:
+        return size(problem.candidates[0].continuation if problem.candidates else problem.text)
 
-def by_bytes(texts: OptionLikelihoods, problem: Problem) -> tuple[float, int]:
-    """Log-likelihood of the whole text, and its number of bytes."""
-    return texts[0].logprob, len(_text(problem).encode())
+    return _lower_is_better(
+        lambda texts, problem: (texts[0].logprob, units(problem)),
+        lambda problem: ((-inf, units(problem)), (0.0, units(problem))),
+        aggregation=aggregation,
+    )
 
 
 def _option_scores(problem: Problem) -> list[float]:
@@ -214,14 +218,6 @@ def log_prob_mc2(texts: OptionLikelihoods, problem: Problem, *, per: str = "answ
     top = max(values)
     weights = [exp(value - top) if top > -inf else 0.0 for value in values]
     return fsum(weights[:right]) / fsum(weights) if any(weights) else 0.0
-
-
-def _unit_limits(count: Callable[..., tuple[float, int]], problem: Problem) -> ValueLimits:
-    _, units = count((Loglikelihood(logprob=0.0),), problem)
-    return (-inf, units), (0.0, units)
-
-
-_WORDS, _BYTES = partial(_unit_limits, by_words), partial(_unit_limits, by_bytes)
 
 
 def _bits_limits(problem: Problem) -> tuple[float, float] | None:
@@ -263,9 +259,9 @@ OPTION_METRICS = {
 
 LIKELIHOOD_METRICS = {
     "perplexity": _lower_is_better(logprob, metric_type.nats, aggregation="perplexity"),
-    "word_perplexity": _lower_is_better(by_words, _WORDS, aggregation="weighted_perplexity"),
-    "byte_perplexity": _lower_is_better(by_bytes, _BYTES, aggregation="weighted_perplexity"),
-    "bits_per_byte": _lower_is_better(by_bytes, _BYTES, aggregation="bits_per_byte"),
+    "word_perplexity": _per_unit(_words_of_text, "weighted_perplexity"),
+    "byte_perplexity": _per_unit(_bytes, "weighted_perplexity"),
+    "bits_per_byte": _per_unit(_bytes, "bits_per_byte"),
     "bpb": _lower_is_better(bits_of_gold, _bits_limits),
     "logprob": _number(logprob, metric_type.nats),
     "likelihood": _likelihoods(likelihood),

@@ -7,6 +7,7 @@ run cannot know. So a gate that passed is right in 95 of 100 cases at the line i
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from itertools import count
 from math import ceil, inf, isfinite
 from types import MappingProxyType
 from typing import Literal, NamedTuple
@@ -382,5 +383,5 @@ def holds(gate: Gate, figure: float) -> bool:
 
 def _shown(gate: Gate, value: float) -> str:
     """Two decimals as in the table, or as many as are needed to see on which side of the threshold the figure is."""
-    texts = [f"{value:.{digits}f}" for digits in range(2, 10)]
-    return next((text for text in texts if holds(gate, float(text)) == holds(gate, value)), texts[-1])
+    texts = (f"{value:.{digits}f}" for digits in count(2))
+    return next(text for text in texts if holds(gate, float(text)) == holds(gate, value))

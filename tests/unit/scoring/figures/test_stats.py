@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from numpy.typing import NDArray
 from scipy import stats
 from scipy.stats import sem
@@ -249,3 +250,20 @@ def test_a_group_of_perfect_figures_is_not_known_for_certain() -> None:
     combined = intervals.combined([part, part], [1, 1])
     assert combined is not None
     assert 90 < intervals.limits(combined, "reruns", CONFIDENCE).low < 99.5
+
+
+def test_a_group_is_as_free_as_its_least_known_member() -> None:
+    """Satterthwaite's freedom, by hand: of a figure whose samples say how it varies, and of one whose draws are coins."""
+    coins = intervals.case([0.5, 0.5], [intervals.Noise(None, 0, 25)] * 2, 25)
+    assert (coins.rerun_variance, coins.freedom) == (None, 0.0)
+    told = replace(coins, rerun_variance=0.001, freedom=10.0)
+    parts = [
+        Certainty(problems=2, samples=25, draws=50, worst=case, best=case, factor=100.0, offset=0.0)
+        for case in (told, coins)
+    ]
+    combined = intervals.combined(parts, [1, 1])
+    assert combined is not None
+    shares = 0.001 / 4, 0.25 / 50 / 4
+    assert combined.worst.rerun_variance == pytest.approx(sum(shares))
+    assert combined.worst.freedom == pytest.approx(sum(shares) ** 2 / (shares[0] ** 2 / 10 + shares[1] ** 2 / 50))
+    assert (combined.draws, combined.problems, combined.samples) == (100, 4, 25)

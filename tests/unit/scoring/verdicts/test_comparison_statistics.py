@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
+from scipy.stats import t
 
-from model_accuracy_eval.records import Counts, Difference, FigureBounds, Flips, Speed
+from model_accuracy_eval.records import ChangeCertainty, Counts, Difference, FigureBounds, Flips, Sharing, Speed
 from model_accuracy_eval.scoring.verdicts import comparison_statistics
 from model_accuracy_eval.scoring.verdicts.comparison_statistics import DatasetOutcome, ProblemOutcome
 
@@ -206,6 +207,31 @@ def test_the_change_is_inside_its_limits_whatever_the_lost_samples_were(
     assert any("no verdict" in note for note in change.notes) == bool(
         lossy[0].counts.rejected + lossy[1].counts.rejected
     )
+
+
+def test_a_problem_without_limits_may_be_worth_anything() -> None:
+    """From nothing to everything."""
+    old, new = side({0: 5, 1: 0}), side({0: 5, 1: 0})
+    open_ended = replace(new.problems[0], bounds={"avg@5": FigureBounds(low=None, high=None, samples=2)})
+    found_ = found(old, replace(new, problems=[open_ended, new.problems[1]]), "avg@5")
+    assert found_.bounds == FigureBounds(low=-50.0, high=0.0, samples=2)
+
+
+def test_two_problems_are_the_least_that_vary() -> None:
+    assert found(side({0: 1}), side({0: 2}), "avg@5").interval is None
+    assert found(side({0: 1, 1: 1}), side({0: 2, 1: 2}), "avg@5").interval is not None
+
+
+@pytest.mark.parametrize(("sharing", "freedom"), [(None, 11), (Sharing(clusters=5, independent=4.5), 5.5)])
+def test_limits_of_a_change_have_students_quantile(sharing: Sharing | None, freedom: float) -> None:
+    """Of the problems that share nothing, or of their clusters; two were added. No change is beyond its scale."""
+    certainty = ChangeCertainty(
+        problems=12, worst=-10.0, worst_stderr=3.0, best=20.0, best_stderr=40.0, sharing=sharing
+    )
+    limits = comparison_statistics.change_limits(certainty, 0.95)
+    assert limits.low == pytest.approx(-10 - 3 * t.ppf(0.95, freedom))
+    assert limits.high == pytest.approx(20 + 40 * t.ppf(0.95, freedom))
+    assert comparison_statistics.change_limits(replace(certainty, best=80.0), 0.95).high == 100.0
 
 
 def test_a_figure_of_the_whole_dataset_changes_within_the_limits_of_both() -> None:
