@@ -36,7 +36,7 @@ AskChat = Callable[[Request], Awaitable[Reply]]
 def as_one(replies: Sequence[Reply], fault: Fault | None, **of_choice: object) -> Reply:
     """The last reply for all of a conversation; `of_choice`: what its choice is to say besides."""
     last, tries = replies[-1], sum(reply.tries for reply in replies)
-    if fault is not None or not last.choices:
+    if not last.choices:
         return replace(last, id=replies[0].id, tries=tries, fault=fault)
     choices = [reply.choices[0] for reply in replies]
     choice = replace(
@@ -108,7 +108,7 @@ def with_calls_in_texts(reply: Reply) -> Reply:
 
 def _calls(reply: Reply) -> tuple[ToolCall, ...]:
     """Returns the calls of a reply; none of a reply that was cut, whose last call may be incomplete."""
-    if reply.fault is not None or not reply.choices or reply.choices[0].finish_reason == "length":
+    if not reply.choices or reply.choices[0].finish_reason == "length":
         return ()
     return reply.choices[0].calls
 
@@ -143,7 +143,7 @@ async def ask_in_turns(ask: AskChat, request: Request, problem: Problem) -> Repl
     replies = [await ask(request)]
     earlier: list[EarlierReply] = []
     for follow_up in problem.follow_ups:
-        if replies[-1].fault is not None or not replies[-1].choices:
+        if not replies[-1].choices:
             break
         choice = replies[-1].choices[0]
         earlier.append(

@@ -72,7 +72,7 @@ def _typed(setting: Setting, value: Any, source: str) -> Any:
         typed = msgspec.convert(_from_text(setting, value), type=setting.type, strict=False)
     except (msgspec.ValidationError, msgspec.DecodeError) as error:
         reason = str(error).replace("`", "'").split(" - at")[0]
-        expected = reason[:1].lower() + reason[1:]
+        expected = f"{reason[0].lower()}{reason[1:]}"
         if setting.choices:
             expected = f"expected one of {', '.join(setting.choices)}"
         raise BadValue(f"The setting '{setting.name}' cannot be {value!r} ({source}): {expected}.") from error

@@ -25,6 +25,7 @@ from model_accuracy_eval.records import (
     RunPlan,
     Sampling,
     Service,
+    Shard,
     Timings,
 )
 from model_accuracy_eval.run import infer
@@ -211,6 +212,16 @@ def test_a_first_wave_of_rejections_ends_the_run_with_the_services_words() -> No
     with pytest.raises(NoHonestScore, match="rejected the first 4 requests.*Unauthorized"):
         collect(plan(1, concurrency=4), (prepared(50),), chat, MemoryStore())
     assert len(chat.requests) < 12
+
+
+def test_a_shard_of_a_few_rejections_says_nothing_of_the_whole_run() -> None:
+    """A whole run as small as that has nothing else to say."""
+    few, store = plan(1, concurrency=4), MemoryStore()
+    chat = ScriptedChat(always(Fault(kind="rejected", sentence="too long")))
+    collect(msgspec.structs.replace(few, shard=Shard(index=1, count=2)), (prepared(3),), chat, store)
+    assert len(chat.requests) == 3
+    with pytest.raises(NoHonestScore, match="rejected the first 3 requests"):
+        collect(few, (prepared(3),), chat, MemoryStore())
 
 
 def test_a_service_that_is_gone_ends_the_run() -> None:

@@ -1,5 +1,6 @@
 """The figure of a run under way: what the report will say of the same problems, or why nothing can be said yet."""
 
+import time
 from typing import Any
 
 import msgspec
@@ -10,7 +11,6 @@ from tests.unit.run.test_pipeline import evaluate, figures, half_right, plan
 
 from model_accuracy_eval.ports import Activity
 from model_accuracy_eval.records import Fault, FigureSoFar, Reply, Request, Usage
-from model_accuracy_eval.run import run_progress
 from model_accuracy_eval.run.run_progress import RunningFigure, SpareTime
 
 
@@ -76,7 +76,7 @@ def test_all_figures_together_cost_a_hundredth_of_the_time(
 ) -> None:
     """And half a second in any case."""
     now = [1000.0]
-    monkeypatch.setattr(run_progress.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
     spare = SpareTime()
     with spare.spending():
         now[0] += spent

@@ -5,7 +5,8 @@ Where these say nothing the value is None: the sample is counted as unjudged, ne
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from model_accuracy_eval.errors import BadValue
@@ -144,29 +145,29 @@ def grade(opinion: Opinion) -> str | None:
     return found[1] if found else None
 
 
-def _of_grade(value: Mapping[str, object], **more: Any) -> Metric:
-    """`value`: of each grade."""
+def of_grade(
+    opinion: Opinion, problem: Problem, *, correct: Any, incorrect: Any, not_attempted: Any, **ask_settings: object
+) -> Any:
+    """What the judge's grade is worth."""
+    return {"A": correct, "B": incorrect, "C": not_attempted, None: None}[grade(opinion)]
 
-    def score(opinion: Opinion, problem: Problem, **ask_settings: object) -> object:
-        given = grade(opinion)
-        return None if given is None else value[given]
 
+def _of_grade(correct: Any, incorrect: Any, not_attempted: Any, **more: Any) -> Metric:
+    score = partial(of_grade, correct=correct, incorrect=incorrect, not_attempted=not_attempted)
     return Metric(score=score, asks=ask_judge, reads="findings", **more)
 
 
 def _of_counts(correct: tuple[int, int], incorrect: tuple[int, int], not_attempted: tuple[int, int]) -> Metric:
     return _of_grade(
-        {"A": correct, "B": incorrect, "C": not_attempted},
-        aggregation="pooled",
-        unanswered=not_attempted,
-        limits=lambda problem: (incorrect, correct),
-    )
+        correct, incorrect, not_attempted, aggregation="pooled",
+        unanswered=not_attempted, limits=lambda problem: (incorrect, correct),
+    )  # fmt: skip
 
 
 FACT_METRICS = {
-    "fact_correct": _of_grade({"A": 1.0, "B": 0.0, "C": 0.0}, yes_or_no=True),
-    "fact_incorrect": _of_grade({"A": 0.0, "B": 1.0, "C": 0.0}, higher_is_better=False),
-    "fact_not_attempted": _of_grade({"A": 0.0, "B": 0.0, "C": 1.0}, higher_is_better=False, unanswered=1.0),
+    "fact_correct": _of_grade(1.0, 0.0, 0.0, yes_or_no=True),
+    "fact_incorrect": _of_grade(0.0, 1.0, 0.0, higher_is_better=False),
+    "fact_not_attempted": _of_grade(0.0, 0.0, 1.0, higher_is_better=False, unanswered=1.0),
     "fact_correct_of_attempted": _of_counts((1, 1), (0, 1), (0, 0)),
     "fact_f_score": _of_counts((2, 2), (0, 2), (0, 1)),
 }

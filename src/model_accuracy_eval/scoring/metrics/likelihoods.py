@@ -169,22 +169,14 @@ def bits_of_gold(texts: OptionLikelihoods, problem: Problem) -> float | None:
     return -texts[place].logprob / (size * log(2)) if size else None
 
 
-def _words_of_text(text: str) -> int:
-    """Between blanks."""
-    return len(re.split(r"\s+", text))
+def _size(problem: Problem, unit: str) -> int:
+    text = problem.candidates[0].continuation if problem.candidates else problem.text
+    return len(re.split(r"\s+", text)) if unit == "words" else _bytes(text)
 
 
-def _per_unit(size: Callable[[str], int], aggregation: str) -> Metric:
-    """Log-likelihood of the whole text, and its size in words or bytes, of which the figure is made."""
-
-    def units(problem: Problem) -> int:
-        return size(problem.candidates[0].continuation if problem.candidates else problem.text)
-
-    return _lower_is_better(
-        lambda texts, problem: (texts[0].logprob, units(problem)),
-        lambda problem: ((-inf, units(problem)), (0.0, units(problem))),
-        aggregation=aggregation,
-    )
+def by_size(unit: str, texts: OptionLikelihoods, problem: Problem) -> tuple[float, int]:
+    """Log-likelihood of the whole text, and its number of words between blanks, or of bytes."""
+    return texts[0].logprob, _size(problem, unit)
 
 
 def _option_scores(problem: Problem) -> list[float]:
@@ -218,6 +210,13 @@ def log_prob_mc2(texts: OptionLikelihoods, problem: Problem, *, per: str = "answ
     top = max(values)
     weights = [exp(value - top) if top > -inf else 0.0 for value in values]
     return fsum(weights[:right]) / fsum(weights) if any(weights) else 0.0
+
+
+def _of_size(unit: str, aggregation: str) -> Metric:
+    def limits(problem: Problem) -> ValueLimits:
+        return (-inf, _size(problem, unit)), (0.0, _size(problem, unit))
+
+    return _lower_is_better(partial(by_size, unit), limits, aggregation=aggregation)
 
 
 def _bits_limits(problem: Problem) -> tuple[float, float] | None:
@@ -259,9 +258,9 @@ OPTION_METRICS = {
 
 LIKELIHOOD_METRICS = {
     "perplexity": _lower_is_better(logprob, metric_type.nats, aggregation="perplexity"),
-    "word_perplexity": _per_unit(_words_of_text, "weighted_perplexity"),
-    "byte_perplexity": _per_unit(_bytes, "weighted_perplexity"),
-    "bits_per_byte": _per_unit(_bytes, "bits_per_byte"),
+    "word_perplexity": _of_size("words", "weighted_perplexity"),
+    "byte_perplexity": _of_size("bytes", "weighted_perplexity"),
+    "bits_per_byte": _of_size("bytes", "bits_per_byte"),
     "bpb": _lower_is_better(bits_of_gold, _bits_limits),
     "logprob": _number(logprob, metric_type.nats),
     "likelihood": _likelihoods(likelihood),

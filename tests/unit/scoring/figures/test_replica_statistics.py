@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.stats import hypergeom
+from scipy.stats import hypergeom, norm, sem
 
 from model_accuracy_eval.records import Counts, DatasetResult, ProblemResult, ReplicaFigure, ReplicaPace, SummaryRow
 from model_accuracy_eval.scoring.figures.replica_statistics import PaceRecorder, replica_figures
@@ -98,8 +98,11 @@ def test_the_variance_is_that_of_a_permutation() -> None:
     assert z > 2.9  # a difference that is sure
     a, b = replica_figures([dataset(problems)])
     assert (a.differs, b.differs) == (False, True)
-    assert b.points is not None
-    assert b.points < 0
+    unlike = 100 * np.array([mine / 3 - (c - mine) / 2 for c, mine in zip(rights, own, strict=True)])
+    reach = norm.ppf(0.995) * sem(unlike)  # all problems weigh alike
+    assert b.points == pytest.approx(-unlike.mean())
+    assert b.interval is not None
+    assert (b.interval.low, b.interval.high) == pytest.approx((-unlike.mean() - reach, -unlike.mean() + reach))
 
 
 def test_lost_samples_are_nobodys() -> None:

@@ -234,6 +234,16 @@ def test_limits_of_a_change_have_students_quantile(sharing: Sharing | None, free
     assert comparison_statistics.change_limits(replace(certainty, best=80.0), 0.95).high == 100.0
 
 
+def test_the_interval_of_clusters_has_as_many_degrees_as_two_more() -> None:
+    """Three passages of two questions each: with the two that are added they are five."""
+    differences, passages = [0.2, 0.1, 0.0, 0.0, -0.1, 0.1], ["a", "a", "b", "b", "c", "c"]
+    sums = np.array([0.3, 0.0, 0.0, 2.0, -2.0])
+    centre = sums.sum() / 10
+    reach = t.ppf(0.975, 4) * sqrt(((sums - 2 * centre) ** 2).sum()) / 10
+    found_ = comparison_statistics.paired_interval(differences, passages)
+    assert found_ == pytest.approx((max(-1, centre - reach), min(1, centre + reach)))
+
+
 def test_a_figure_of_the_whole_dataset_changes_within_the_limits_of_both() -> None:
     """A perplexity that lacks texts has no greatest value, so the change has none either; nor a least one backwards."""
     old = side({0: 1, 1: 2}, shares=False)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
+from scipy.stats import norm
 
 from model_accuracy_eval.records import CaseCertainty, Certainty, Gate, SummaryRow
 from model_accuracy_eval.scoring.verdicts import gates, sequential
@@ -99,6 +100,21 @@ def test_a_baseline_narrows_the_lines_only_where_it_was_drawn_alike() -> None:
     assert unlike is not None
     assert (plain.lower, plain.upper) == (unlike.lower, unlike.upper)
     assert plain.lower < alike.lower < 0.7 < alike.upper < plain.upper
+
+
+COINS = (0.65 * 100 + 1) / 102 * (1 - (0.65 * 100 + 1) / 102) / 100
+
+
+@pytest.mark.parametrize(
+    ("before", "variance"),
+    [(base(0.6, 0.7), COINS), (base(0.6, 0.7, 0.0004), 0.0004), (base(0.6, 0.7, 0.0004, alike=False), COINS)],
+)
+def test_both_runs_of_a_change_have_noise(before: BaselineFigure, variance: float) -> None:
+    """As that of the baseline where it was drawn alike, else as much as coins of its share, two more of them tossed."""
+    lines = stop_lines(gate(">=", -2, from_baseline=True), 100, GateRule(), drawn=True, base=before)
+    half = norm.ppf(0.975) * np.sqrt(2 * variance) + 0.5 / 100
+    assert lines is not None
+    assert (lines.lower, lines.upper) == pytest.approx((0.58 - half, 0.68 + half))
 
 
 def test_lost_samples_of_a_baseline_help_neither_side() -> None:
