@@ -35,6 +35,7 @@ from model_accuracy_eval.records import (
     WeightsInfo,
 )
 from model_accuracy_eval.records.code import Execution, ExecutionVerdict, Isolation, Program
+from model_accuracy_eval.run_folder import manifest
 
 ScriptedAnswer = Callable[[Request, int], str | Choice | Fault | None]
 """What the service says to a request's choice of that number; a Fault fails the whole request, and None is a choice
@@ -307,6 +308,11 @@ class MemoryStore:
 
     def names(self) -> list[str]:
         return sorted(self.files)
+
+    def seal(self) -> "MemoryStore":
+        """As it is, it is what the run left."""
+        self.files[manifest.MANIFEST] = manifest.as_text(self.names(), self.parts)
+        return self
 
     def close(self) -> None:
         """Nothing is open."""

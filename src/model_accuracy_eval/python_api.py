@@ -20,6 +20,7 @@ from model_accuracy_eval.rescoring.saved_files import RescoreOptions, rescored
 from model_accuracy_eval.run import engines, pipeline, plan_parts, setting_values
 from model_accuracy_eval.run.previous_run import PreviousRun
 from model_accuracy_eval.run.previous_run import compare as compare_runs
+from model_accuracy_eval.run_folder import kept_run
 from model_accuracy_eval.run_folder.run_archive import open_archive
 from model_accuracy_eval.sinks import FILES
 from model_accuracy_eval.system.clock import SignalClock
@@ -76,9 +77,13 @@ def evaluate(
             ports.progress.close()
 
 
-def compare(base: PathLike, new: PathLike) -> Comparison:
-    """Compares two runs, each a folder or a zip of one: differences with intervals, and which problems flipped."""
-    return compare_runs(PreviousRun(open_archive(os.fspath(base))), PreviousRun(open_archive(os.fspath(new))))
+def compare(base: PathLike, new: PathLike, *, unverified: bool = False) -> Comparison:
+    """Compares two runs, each a folder or a zip of one: differences with intervals, and which problems flipped.
+
+    `unverified`: goes on with a run whose files are not as it left them, and says so in the notes.
+    """
+    kept = (kept_run.opened(open_archive(os.fspath(place)), unverified=unverified) for place in (base, new))
+    return compare_runs(*map(PreviousRun, kept))
 
 
 def rescore(
@@ -88,6 +93,7 @@ def rescore(
     claimed: PathLike | None = None,
     subset: bool = False,
     diff: PathLike | None = None,
+    unverified: bool = False,
     fields: Mapping[str, str] | None = None,
     environ: Mapping[str, str] | None = None,
     progress: OnProgress | Literal["terminal"] | None = None,
@@ -102,7 +108,8 @@ def rescore(
     compare with; None takes the one that lies beside the replies. `subset`: judge only the problems that a file holds,
     and count none as missing. `fields`: the fields of a file of no known shape, such as {"id": "task_id", "prediction":
     "response"}; docs/reference/saved-replies.md lists the shapes and the names. `diff`: a file (.jsonl, .csv or .md)
-    for every sample that has another value in its file than here. `values`: settings of docs/reference/settings.md
+    for every sample that has another value in its file than here. `unverified`: judges a run of this program whose
+    files are not as it left them, and says so in the notes. `values`: settings of docs/reference/settings.md
     about data, judging and the sandbox: `data_dir`, `limit`, `k`, `tasks_path`, `trust_python`, `sandbox`,
     `engine` and `judge_endpoint`.
     """
@@ -114,6 +121,7 @@ def rescore(
         claimed=None if claimed is None else os.fspath(claimed),
         diff=None if diff is None else os.fspath(diff),
         subset=subset,
+        unverified=unverified,
         fields=fields or {},
     )
     return rescored([os.fspath(path) for path in paths], given, environ, SignalClock(), _display_of(progress))

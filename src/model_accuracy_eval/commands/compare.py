@@ -6,12 +6,13 @@ from typing import Any
 
 import click
 
-from model_accuracy_eval import python_api
 from model_accuracy_eval.commands.options import (
     GATE_SETTINGS,
     given_settings,
     setting_options,
     terminal_width,
+    told,
+    unverified_option,
     write,
 )
 from model_accuracy_eval.commands.report import with_gates
@@ -19,7 +20,10 @@ from model_accuracy_eval.ports import Archive
 from model_accuracy_eval.records import Comparison, DatasetResult, Report
 from model_accuracy_eval.report import comparison, page, page_replies, terminal
 from model_accuracy_eval.report.page_replies import PackedReplies, ProblemDocument
-from model_accuracy_eval.run_folder import journal, predictions, runfile
+from model_accuracy_eval.run import previous_run
+from model_accuracy_eval.run.previous_run import PreviousRun
+from model_accuracy_eval.run_folder import journal, kept_run, predictions
+from model_accuracy_eval.run_folder.kept_run import KeptRun
 from model_accuracy_eval.run_folder.run_archive import open_archive
 
 
@@ -29,21 +33,25 @@ from model_accuracy_eval.run_folder.run_archive import open_archive
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for programs instead of text.")
 @click.option("--md", metavar="FILE", help="Also write the comparison to this Markdown file.")
 @click.option("--html", metavar="FILE", help="Also write a page with the changed problems' replies side by side.")
+@unverified_option
 @setting_options(GATE_SETTINGS)
-def compare(base: str, new: str, as_json: bool, md: str | None, html: str | None, **values: Any) -> None:
+def compare(
+    base: str, new: str, as_json: bool, md: str | None, html: str | None, *, unverified: bool, **values: Any
+) -> None:
     """Compare two runs, each a folder or a zip of one: differences with intervals, and which problems flipped.
 
     With --gate, the exit code is the verdict on NEW, with BASE as its baseline; nothing is written to either.
     """
-    result = python_api.compare(base, new)
+    old, recent = (told(kept_run.opened(open_archive(place), unverified=unverified)) for place in (base, new))
+    result = previous_run.compare(PreviousRun(old), PreviousRun(recent))
     given = given_settings(values)
     verdict = None
     if given:
-        verdict = with_gates(runfile.kept_report(open_archive(new)), {**given, "baseline": base}, open_archive)
+        verdict = with_gates(recent.report(), {**given, "baseline": base}, open_archive, unverified=unverified)
     if md:
         write(md, comparison.as_markdown(result).encode())
     if html:
-        write(html, page_of(open_archive(base), open_archive(new), result))
+        write(html, page_of(old, recent, result))
     click.echo(comparison.as_json(result, verdict) if as_json else comparison.as_text(result, terminal_width()))
     if verdict is not None:
         if not as_json:
@@ -51,8 +59,8 @@ def compare(base: str, new: str, as_json: bool, md: str | None, html: str | None
         sys.exit(verdict.outcome.exit_code)
 
 
-def page_of(base: Archive, new: Archive, compared: Comparison) -> bytes:
-    old_report, new_report = runfile.kept_report(base), runfile.kept_report(new)
+def page_of(old: KeptRun, recent: KeptRun, compared: Comparison) -> bytes:
+    (base, old_report), (new, new_report) = ((kept.archive, kept.report()) for kept in (old, recent))
     states = page.states(compared, old_report, new_report)
     old_results = {result.dataset: result for result in old_report.dataset_results}
     replies: dict[str, PackedReplies] = {}

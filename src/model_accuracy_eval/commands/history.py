@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 import msgspec
 
-from model_accuracy_eval.commands.options import complete_datasets
+from model_accuracy_eval.commands.options import complete_datasets, unverified_option
 from model_accuracy_eval.errors import BadReuse
 from model_accuracy_eval.report import history as trends
 from model_accuracy_eval.run_folder import history_file
@@ -25,6 +25,7 @@ from model_accuracy_eval.system.local_files import append_lines
 @click.option("--metric", help="Show this figure; default: each dataset's first.")
 @click.option("--since", metavar="RUN|DATE", help="Begin with this run, or with the first one of this day or later.")
 @click.option("--append", metavar="FILE", help="Add the runs to this history file, and show all that it holds.")
+@unverified_option
 @click.option("--fail-on-regression", is_flag=True, help="Exit with 1 while a regression stands.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for programs instead of text.")
 @click.pass_context
@@ -38,6 +39,7 @@ def history(
     metric: str | None,
     since: str | None,
     append: str | None,
+    unverified: bool,
     fail_on_regression: bool,
     as_json: bool,
 ) -> None:
@@ -47,7 +49,7 @@ def history(
     PLACES are folders that hold runs at any depth, runs or zips of them, and history files (.jsonl); default: outputs.
     """
     places = places or ("outputs",)
-    found = _read(places)
+    found = _read(places, unverified=unverified)
     lines = found.lines
     if append:
         content = append_lines(append, lambda before: history_file.new_lines(before, found.lines))
@@ -65,7 +67,7 @@ def history(
         context.exit(1)
 
 
-def _read(places: Iterable[str]) -> RunHistory:
+def _read(places: Iterable[str], *, unverified: bool) -> RunHistory:
     """The lines of all runs and history files; a sentence on standard error about each that cannot be read."""
     lines: list[HistoryLine] = []
     left_out: list[LeftOut] = []
@@ -75,7 +77,7 @@ def _read(places: Iterable[str]) -> RunHistory:
             continue
         for path in find_runs(place):
             try:
-                found = history_file.of_run(open_archive(path))
+                found = history_file.of_run(open_archive(path), unverified=unverified)
             except BadReuse as error:
                 click.echo(f"Left out: {error.sentence}", err=True)
                 continue

@@ -9,12 +9,12 @@ from typing import Any
 
 import click
 
-from model_accuracy_eval.commands.options import given_settings, setting_options
+from model_accuracy_eval.commands.options import given_settings, setting_options, told, unverified_option
 from model_accuracy_eval.commands.run import evaluate
 from model_accuracy_eval.errors import BadReuse, UsageError
 from model_accuracy_eval.ports import Archive
 from model_accuracy_eval.run import plan_parts
-from model_accuracy_eval.run_folder import saved_plan, shard_folders
+from model_accuracy_eval.run_folder import kept_run, shard_folders
 from model_accuracy_eval.run_folder.run_archive import open_archive
 from model_accuracy_eval.run_folder.run_folder import RunFolder, reopened
 from model_accuracy_eval.run_folder.runfile import RUN_FILE
@@ -27,14 +27,15 @@ from model_accuracy_eval.settings import SCORING_SETTINGS, VERDICT_SETTINGS
 @click.option("--out", default="outputs", show_default=True, help="Folder under which the merged run's folder is made.")
 @click.option("--data-dir", help="Folder that is searched for data files; default: as the shards had it.")
 @click.option("--allow-missing", is_flag=True, help="Count the samples of missing shards as lost.")
+@unverified_option
 @setting_options((*SCORING_SETTINGS, *VERDICT_SETTINGS, "trust_python", "sandbox"))
-def merge(shards: tuple[str, ...], out: str, *, allow_missing: bool, **values: Any) -> None:
+def merge(shards: tuple[str, ...], out: str, *, allow_missing: bool, unverified: bool, **values: Any) -> None:
     """Make one report of the runs of all shards (`run --shard r/W`): equal to that of a single run.
 
     SHARDS are folders of runs, or zips of them.
     """
     given = given_settings(values)
-    run = merged(shards, out, given, allow_missing=allow_missing)
+    run = merged(shards, out, given, allow_missing=allow_missing, unverified=unverified)
     try:
         evaluate({"mode": "eval", "reuse": run, **given})
     except UsageError:  # it cannot be judged, so it is no run; the shards are as they were
@@ -42,16 +43,25 @@ def merge(shards: tuple[str, ...], out: str, *, allow_missing: bool, **values: A
         raise
 
 
-def merged(runs: Sequence[str], out: str, given: Mapping[str, Any], *, allow_missing: bool = False) -> str:
+def merged(
+    runs: Sequence[str],
+    out: str,
+    given: Mapping[str, Any],
+    *,
+    allow_missing: bool = False,
+    unverified: bool | None = None,
+) -> str:
     """Makes a new run folder with the replies of all shards, each a folder or a zip of one; returns its path.
 
     `given`: settings that are not taken from the shards. `allow_missing`: some of these may be missing.
+    `unverified`: as `kept_run.opened` has it. A shard that was cut off is merged with that doubt.
     """
     runs = list(dict.fromkeys(str(Path(run).resolve()) for run in runs))
     run_id = os.urandom(16).hex()
     with ExitStack() as open_stores:
         archives = [_opened(run, open_stores) for run in runs]
-        shards = [ShardFolder(archive, saved_plan.newest(archive)) for archive in archives]
+        kept = [told(kept_run.opened(archive, unverified=unverified, cut_off=True)) for archive in archives]
+        shards = [ShardFolder(each.archive, each.plan()) for each in kept]
         shard_folders.check(shards, given, allow_missing=allow_missing)
         shard_folders.check_samples(shards)
         folder = str(Path(out) / run_id)

@@ -3,7 +3,7 @@
 import shutil
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.shell_completion import CompletionItem
@@ -11,6 +11,9 @@ from click.shell_completion import CompletionItem
 from model_accuracy_eval.benchmarks import dataset_table
 from model_accuracy_eval.errors import BadValue
 from model_accuracy_eval.settings import Setting, table
+
+if TYPE_CHECKING:  # `tasks list` has no need of what reads a run
+    from model_accuracy_eval.run_folder.kept_run import KeptRun
 
 
 def complete_datasets(_context: click.Context, _parameter: click.Parameter, typed: str) -> list[CompletionItem]:
@@ -77,6 +80,20 @@ def setting_options(names: Collection[str]) -> Callable[[Callable[..., Any]], Ca
 def given_settings(values: Mapping[str, Any]) -> dict[str, Any]:
     """The options that stand on the command line."""
     return {name: value for name, value in values.items() if value not in (None, ())}
+
+
+unverified_option = click.option(
+    "--unverified",
+    is_flag=True,
+    help="Go on with a run whose files are not as it left them, and say so in all that is made.",
+)
+
+
+def told(kept: "KeptRun") -> "KeptRun":
+    """The run; what is in doubt about it is said at once."""
+    for doubt in kept.doubts:
+        click.echo(f"Unverified: {doubt}.", err=True)
+    return kept
 
 
 GATE_SETTINGS = ("gate", "gate_on", "confidence", "on_undecided")

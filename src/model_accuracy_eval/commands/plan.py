@@ -16,8 +16,8 @@ from model_accuracy_eval.ports import Archive, Ports
 from model_accuracy_eval.records import DataFile, DataRow, Gate, PreparedDataset, Record, RunPlan
 from model_accuracy_eval.run import engines, plan_parts, preflight, setting_values
 from model_accuracy_eval.run.build import data_fetch, hub, trusted_python
-from model_accuracy_eval.run_folder import runfile
-from model_accuracy_eval.run_folder.runfile import RUN_FILE, RunFile
+from model_accuracy_eval.run_folder import kept_run
+from model_accuracy_eval.run_folder.runfile import RunFile
 from model_accuracy_eval.scoring.figures import groups
 from model_accuracy_eval.scoring.verdicts import gates, sequential
 from model_accuracy_eval.scoring.verdicts.following import followed_figures
@@ -81,8 +81,7 @@ def _requests(plan: RunPlan, ports: Ports, number: float, is_minutes: bool) -> i
             f"How many requests {number:g} minutes are, an earlier run of the service says: name it by --baseline."
         )
     archive = ports.open_archive(plan.settings.baseline)
-    last = runfile.read(archive.read(RUN_FILE), archive.root)
-    pace = _earlier_pace(last)
+    pace = _earlier_pace(kept_run.opened(archive).run())
     if pace is None or pace.rate is None:
         raise BadValue(f"'{archive.root}' does not say how fast the service is: its last part has no answers.")
     return int(60 * number * pace.rate)
@@ -224,8 +223,7 @@ def planned(
     last = None
     if settings.baseline:
         try:
-            archive = open_archive(settings.baseline)
-            last = runfile.read(archive.read(RUN_FILE), archive.root)
+            last = kept_run.opened(open_archive(settings.baseline)).run()
         except EvalError as error:
             say(f"No earlier run says how long the samples take: {error.sentence}")
     return shard_plan(sizes, last, minutes=minutes, most=most, concurrency=settings.concurrency)

@@ -10,7 +10,14 @@ from typing import Any
 import click
 import msgspec
 
-from model_accuracy_eval.commands.options import GATE_SETTINGS, given_settings, setting_options, write
+from model_accuracy_eval.commands.options import (
+    GATE_SETTINGS,
+    given_settings,
+    setting_options,
+    told,
+    unverified_option,
+    write,
+)
 from model_accuracy_eval.errors import BadReuse, BadValue, UsageError
 from model_accuracy_eval.ports import Archive, Store
 from model_accuracy_eval.records import DatasetResult, Report, Settings, SummaryRow
@@ -19,7 +26,8 @@ from model_accuracy_eval.report import exports, lm_eval_results, model_card, ter
 from model_accuracy_eval.report.exports import ExportedRun, NamedFile, exported_run
 from model_accuracy_eval.report.model_card import HubDataset
 from model_accuracy_eval.run import outcome, previous_run, resolve
-from model_accuracy_eval.run_folder import journal, runfile, saved_plan
+from model_accuracy_eval.run_folder import journal, kept_run, runfile, saved_plan
+from model_accuracy_eval.run_folder.kept_run import KeptRun
 from model_accuracy_eval.run_folder.manifest import MANIFEST
 from model_accuracy_eval.run_folder.run_archive import open_archive
 from model_accuracy_eval.run_folder.run_folder import reopened
@@ -49,8 +57,11 @@ FORMS: Mapping[str, Callable[[ExportedRun, Mapping[str, HubDataset]], Iterable[N
     metavar="NAME=OWNER/DATASET[:TASK]",
     help="For model-card: where a dataset's leaderboard is on Hugging Face, if its rows did not come from there.",
 )
+@unverified_option
 @setting_options((*GATE_SETTINGS, "baseline"))
-def report(run: str, forms: tuple[str, ...], into: str, hub_datasets: tuple[str, ...], **values: Any) -> None:
+def report(
+    run: str, forms: tuple[str, ...], into: str, hub_datasets: tuple[str, ...], *, unverified: bool, **values: Any
+) -> None:
     """Render a run's summary and page again from what its folder holds; nobody is asked, no reply is judged.
 
     With --gate, the figures are held against these gates: the verdict is the run's from then on, and the exit code.
@@ -63,21 +74,23 @@ def report(run: str, forms: tuple[str, ...], into: str, hub_datasets: tuple[str,
     if forms:
         if given:
             raise UsageError("--as writes a run as it is: decide about its gates first, with a report of its own.")
-        for path in _exported(run, forms, into, hub_datasets):
+        kept = told(kept_run.opened(open_archive(run), unverified=unverified))
+        for path in _exported(kept, forms, into, hub_datasets):
             click.echo(str(path))
         return
     with contextlib.closing(reopened(run)) as store:
-        verdict = with_gates(runfile.kept_report(store), given, open_archive) if given else None
+        kept = told(kept_run.opened(store, unverified=unverified)).report()
+        verdict = with_gates(kept, given, open_archive, unverified=unverified) if given else None
         if verdict is not None and (understood := resolve.understood(verdict.plan)):
             click.echo(understood, err=True)
-        names = write_verdict(verdict, store) if verdict else render(runfile.kept_report(store), store)
+        names = write_verdict(verdict, store) if verdict else render(kept, store, store.read(MANIFEST))
         click.echo("\n".join(f"{store.root}/{name}" for name in names))
     if verdict is not None:
         click.echo("\n".join(terminal.verdict(verdict)))
         sys.exit(verdict.outcome.exit_code)
 
 
-def render(kept: Report, store: Store) -> list[str]:
+def render(kept: Report, store: Store, stated: bytes | None, written: Iterable[str] = ()) -> list[str]:
     """Writes the summary and the page into the folder that the report was read from; returns their names.
 
     They are the same, byte by byte, with one exception: where a task was asked as one text with solved examples, the
@@ -87,14 +100,13 @@ def render(kept: Report, store: Store) -> list[str]:
     questions = {
         result.dataset: journal.questions(store.lines, label, result.dataset) for result in kept.dataset_results
     }
-    return run_files.rewrite(kept, questions, store)
+    return run_files.rewrite(kept, questions, store, stated, written)
 
 
-def _exported(run: str, forms: Iterable[str], folder: str, hub_datasets: Iterable[str]) -> Iterator[Path]:
+def _exported(kept: KeptRun, forms: Iterable[str], folder: str, hub_datasets: Iterable[str]) -> Iterator[Path]:
     """Writes a run's files in these forms; yields their paths."""
     hubs = model_card.parse_hub_datasets(hub_datasets)
-    archive = open_archive(run)
-    exported = exported_run(runfile.kept_report(archive), archive)
+    exported = exported_run(kept.report(), kept.archive)
     for name, content in (file for form in forms for file in FORMS[form](exported, hubs)):
         # A name may hold folders, made of names of models and datasets; none of them leads out of the folder.
         path = Path(folder, *(part for part in name.split("/") if part.strip(".")))
@@ -113,7 +125,13 @@ _HINDSIGHT = {"gates": "given when the run had ended"}
 """Who chooses a line after having seen the figure has not been surprised by it: every report says so."""
 
 
-def with_gates(kept: Report, values: Mapping[str, Any], open_archive: Callable[[str], Archive]) -> Report:
+def with_gates(
+    kept: Report,
+    values: Mapping[str, Any],
+    open_archive: Callable[[str], Archive],
+    *,
+    unverified: bool | None = None,
+) -> Report:
     """The report with the verdict of other gates; `values`: settings that are given now."""
     _check_figures(kept)
     rows = groups.all_rows(kept.plan.groups, kept.dataset_results)
@@ -127,7 +145,7 @@ def with_gates(kept: Report, values: Mapping[str, Any], open_archive: Callable[[
     comparison = kept.comparison
     if "baseline" in values or any(gate.from_baseline for gate in plan.gates):
         versions = {result.dataset: result.version for result in kept.dataset_results}
-        base = previous_run.baseline(plan, versions, open_archive)
+        base = previous_run.baseline(plan, versions, open_archive, unverified=unverified)
         comparison = previous_run.against(base, plan, kept.service, kept.dataset_results) if base else None
     all_rows = [*(row for result in kept.dataset_results for row in result.rows), *rows]
     results = gates.results(plan, all_rows, comparison)
@@ -187,7 +205,8 @@ def _unit(row: SummaryRow, of_share: Unit) -> Unit:
 def write_verdict(report: Report, store: Store) -> list[str]:
     """Makes the verdict the run's own: its `run.json`, its plan and its pages; returns the names of the pages."""
     run = runfile.read(store.read(runfile.RUN_FILE), store.root)
+    stated, config = store.read(MANIFEST), f"configs/{report.plan.stamp}_gated.py"
     store.remove(MANIFEST)  # it comes back last: half of this is no whole run
-    store.write(f"configs/{report.plan.stamp}_gated.py", saved_plan.dump(report.plan).encode())
+    store.write(config, saved_plan.dump(report.plan).encode())
     store.write(runfile.RUN_FILE, runfile.with_verdict(run, report))
-    return render(report, store)
+    return render(report, store, stated, [config, runfile.RUN_FILE])

@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from model_accuracy_eval import python_api
-from model_accuracy_eval.commands.options import given_settings, setting_options
+from model_accuracy_eval.commands.options import given_settings, setting_options, unverified_option
 from model_accuracy_eval.rescoring import rescoring_result
 from model_accuracy_eval.rescoring.shapes import reply_files
 
@@ -32,6 +32,7 @@ _SETTINGS = {
     help="Write every sample that is judged differently to this file: .csv, .md, or lines of JSON.",
 )
 @click.option("--subset", is_flag=True, help="Judge only the problems that the files hold; count none as missing.")
+@unverified_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for programs instead of text.")
 @setting_options(_SETTINGS)
 def rescore(
@@ -42,6 +43,7 @@ def rescore(
     mapping: str | None,
     diff: str | None,
     subset: bool,
+    unverified: bool,
     as_json: bool,
     **values: Any,
 ) -> None:
@@ -53,6 +55,14 @@ def rescore(
     given = given_settings(values)
     fields = reply_files.parse(mapping) if mapping is not None else None
     results = python_api.rescore(
-        files, task=task, claimed=claimed, diff=diff, subset=subset, fields=fields, progress="terminal", **given
+        files,
+        task=task,
+        claimed=claimed,
+        diff=diff,
+        subset=subset,
+        unverified=unverified,
+        fields=fields,
+        progress="terminal",
+        **given,
     )
     click.echo(rescoring_result.as_json(results) if as_json else rescoring_result.as_text(results))

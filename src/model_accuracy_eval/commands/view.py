@@ -7,11 +7,11 @@ from pathlib import Path
 
 import click
 
-from model_accuracy_eval.commands.options import write
+from model_accuracy_eval.commands.options import unverified_option, write
 from model_accuracy_eval.errors import EvalError
 from model_accuracy_eval.report import figures, page
 from model_accuracy_eval.report.endings import CONCLUSIONS
-from model_accuracy_eval.run_folder import runfile
+from model_accuracy_eval.run_folder import kept_run, runfile
 from model_accuracy_eval.run_folder.run_archive import open_archive
 from model_accuracy_eval.run_folder.run_folder import find_runs
 from model_accuracy_eval.run_folder.runfile import RUN_FILE, RunFile
@@ -24,6 +24,7 @@ class ListedRun:
     place: str
     run: RunFile
     page: str
+    doubts: tuple[str, ...] = ()
 
     @property
     def figures(self) -> list[tuple[str, str, str]]:
@@ -39,7 +40,8 @@ class ListedRun:
 @click.command()
 @click.argument("folder", default="outputs")
 @click.option("--no-browser", is_flag=True, help="Print the page's address and open nothing.")
-def view(folder: str, no_browser: bool) -> None:
+@unverified_option
+def view(folder: str, *, no_browser: bool, unverified: bool) -> None:
     """List the runs under FOLDER (default: outputs), zips of runs included, on a page that opens each run's own.
 
     The page is a temporary file that this account alone can read; nothing is written to FOLDER.
@@ -50,7 +52,7 @@ def view(folder: str, no_browser: bool) -> None:
     unreadable: list[str] = []
     for number, path in enumerate(paths):
         try:
-            runs += _listed(path, place / str(number))
+            runs += _listed(path, place / str(number), unverified=unverified)
         except EvalError as error:  # noqa: PERF203 - each is told
             click.echo(f"Left out: {error.sentence}", err=True)
             unreadable.append(error.sentence)
@@ -64,12 +66,14 @@ def view(folder: str, no_browser: bool) -> None:
         webbrowser.open(listing.as_uri())
 
 
-def _listed(path: str, unpacked: Path) -> list[ListedRun]:
+def _listed(path: str, unpacked: Path, *, unverified: bool) -> list[ListedRun]:
     """The run, if its file is whole, with the address of its page; a zip's pages are unpacked for it."""
     archive = open_archive(path)
     run = runfile.read_if_complete(archive.read(RUN_FILE), path)
     if run is None:
         return []
+    pages = {page.PAGE, page.REPLIES_PAGE} & set(archive.names())
+    kept = kept_run.opened(archive, unverified=unverified, cut_off=True, also=pages)
     folder = Path(path).absolute()
     if not folder.is_dir():
         for name in (page.PAGE, page.REPLIES_PAGE):
@@ -78,4 +82,5 @@ def _listed(path: str, unpacked: Path) -> list[ListedRun]:
                 (unpacked / name).write_bytes(body)
         folder = unpacked
     report = folder / page.PAGE
-    return [ListedRun(place=path, run=run, page=report.as_uri() if report.is_file() else "")]
+    doubts = () if run.status == "running" else kept.doubts
+    return [ListedRun(place=path, run=run, page=report.as_uri() if report.is_file() else "", doubts=doubts)]

@@ -131,6 +131,8 @@ class RunPlan(Record, frozen=True, kw_only=True):
     shard: Shard | None = None
     absent_shards: tuple[str, ...] = ()
     """Shards that a run was merged without, or that had not come to their end: what they lack counts as lost."""
+    unverified: tuple[str, ...] = ()
+    """Why nobody can say that the replies are those that a run left: whoever read them was told, and went on."""
     sampling: Sampling = Sampling()
     k: tuple[int, ...] = (5,)
     gates: tuple[Gate, ...] = ()

@@ -167,6 +167,8 @@ class SummaryRow(Record, frozen=True, kw_only=True):
     """Whether it is the figure of a part of the dataset, because the rest was not needed for a decision."""
     unpinned: bool = False
     """Whether nothing says that the rows are those that the dataset's name stands for."""
+    unverified: bool = False
+    """Whether nothing says that the replies are those that the run left."""
 
 
 class AskedPart(Record, frozen=True, kw_only=True):

@@ -231,4 +231,5 @@ def _entries(rows: Iterable[SummaryRow], run: ExportedRun) -> Iterator[JSON]:
         remarks = [f"model {run.model}", f"run {run.report.plan.run_id}", run.report.outcome.sentence]
         if row.bounds:
             remarks.append(f"{row.bounds.samples} samples have no verdict: {figures.range_of(row.bounds)}")
+        remarks += [f"Unverified: {doubt}." for doubt in run.report.plan.unverified]
         yield entry | {"extra": "\n".join(remarks)}

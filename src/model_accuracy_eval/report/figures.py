@@ -101,6 +101,14 @@ COLUMNS = (
         ("summary", "terminal", "comment", "page", "export"),
         longest=10,
     ),
+    # Replies of a run whose files are not as it left them, which whoever read them was told.
+    TableColumn(
+        "replies",
+        lambda row: "unverified" if row.unverified else "-",
+        (),
+        ("summary", "terminal", "comment", "page", "export"),
+        longest=10,
+    ),
 )
 
 
@@ -121,16 +129,12 @@ def table(rows: Sequence[SummaryRow], label: str = VALUE, place: Place = "summar
 def all_rows(report: Report) -> list[SummaryRow]:
     """Every dataset's rows, then every group's; a dataset without any figure has one row that says so."""
     rows = [row for result in report.dataset_results for row in (result.rows or (_blank(result),))]
-    unpinned, by_name = (
-        {row.dataset for row in rows if row.unpinned},
-        {group.name: group for group in report.plan.groups},
-    )
-    of_groups = groups.all_rows(report.plan.groups, report.dataset_results)
-    members = (groups.datasets(by_name[row.dataset], by_name) for row in of_groups)
-    return [
-        *rows,
-        *(replace(row, unpinned=not unpinned.isdisjoint(names)) for row, names in zip(of_groups, members, strict=True)),
-    ]
+    by_name = {group.name: group for group in report.plan.groups}
+    unpinned, unverified = ({row.dataset for row in rows if getattr(row, mark)} for mark in ("unpinned", "unverified"))
+    for row in groups.all_rows(report.plan.groups, report.dataset_results):
+        members = set(groups.datasets(by_name[row.dataset], by_name))
+        rows.append(replace(row, unpinned=bool(members & unpinned), unverified=bool(members & unverified)))
+    return rows
 
 
 def _blank(result: DatasetResult) -> SummaryRow:

@@ -52,6 +52,8 @@ class SeriesPoint(msgspec.Struct, frozen=True, kw_only=True):
     """Points above the run before; None for the first, and where one of the two is not exact."""
     best: float | None
     """The best so far, this one included if it is exact."""
+    unverified: tuple[str, ...]
+    """Why nobody can say that its replies are those that the run left."""
     cusum: float | None
     """None: the run is part of the first reference, or the figure is no mean over problems."""
 
@@ -264,6 +266,7 @@ def _points(runs: SeriesRuns, trend: Trend) -> tuple[SeriesPoint, ...]:
                 bounds=figure.bounds,
                 change=figure.value - before.value if before and comparable else None,
                 best=better(bests) if bests else None,
+                unverified=line.unverified,
                 cusum=cusum,
             )
         )
@@ -331,6 +334,8 @@ def remarks(series: Series) -> Iterator[str]:
     """What the runs say together, as sentences."""
     days = {point.run_id: point.finished[:10] for point in series.points}
     yield from (markdown.plain(fall_sentence(series, fall, days)) for fall in series.falls)
+    for point in series.points:
+        yield from (markdown.plain(f"Unverified: run {point.run_id[:8]}: {doubt}.") for doubt in point.unverified)
     if series.flaky:
         shown = _names([each.id for each in series.flaky])
         flip = "1 problem flips" if len(series.flaky) == 1 else f"{len(series.flaky)} problems flip"

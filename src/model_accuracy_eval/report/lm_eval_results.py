@@ -77,7 +77,7 @@ def _results(run: ExportedRun, results: list[DatasetResult], folder: str) -> JSO
         "start_time": _seconds(report.started),
         "end_time": _seconds(report.finished),
         "total_evaluation_time_seconds": str(round(sum(report.seconds.values()), 3)),
-    }
+    } | ({"unverified": list(report.plan.unverified)} if report.plan.unverified else {})
 
 
 _OUTPUT_TYPES = {"choice": "multiple_choice", "schema": "multiple_choice", "target": "loglikelihood",

@@ -60,6 +60,8 @@ def _check(run: ExportedRun) -> None:
     elif settings.limit or report.plan.shard:
         part = f"--limit {settings.limit}" if settings.limit else f"--shard {report.plan.shard}"
         reason = f"it asked a part of each dataset ({part})"
+    elif report.plan.unverified:
+        reason = f"they are unverified: {'; '.join(report.plan.unverified)}"
     for result in report.dataset_results:
         if lost := next((row.bounds for row in result.rows if row.bounds), None):
             reason = reason or f"{lost.samples} samples of {result.dataset} have no verdict"

@@ -30,7 +30,8 @@ from model_accuracy_eval.rescoring.shapes.reply_files import ShapedFile, open_re
 from model_accuracy_eval.run import engines, plan_parts, setting_values
 from model_accuracy_eval.run.resolve import check_judging, sampling
 from model_accuracy_eval.run.shared_sandbox import one_sandbox
-from model_accuracy_eval.run_folder import journal
+from model_accuracy_eval.run_folder import journal, kept_run
+from model_accuracy_eval.run_folder.run_archive import FolderArchive
 from model_accuracy_eval.run_folder.runfile import RUN_FILE
 from model_accuracy_eval.scoring.answers.answer_kinds import KINDS
 from model_accuracy_eval.scoring.metrics.metric_table import pipelines
@@ -49,6 +50,8 @@ class RescoreOptions:
     claimed: str | None = None
     diff: str | None = None
     subset: bool = False
+    unverified: bool = False
+    """Whether a run of this program is judged although its files are not as it left them; the notes say so."""
     fields: Mapping[str, str] = field(default_factory=dict)
     """`--map`: the fields of files whose shape is not known."""
 
@@ -164,7 +167,7 @@ def _of_run(
         raise BadValue(
             f"The run {folder.name} has its own {fixed[0].replace('_', '-')}: leave --{fixed[0].replace('_', '-')} out."
         )
-    plan = plan_parts.saved(str(folder))
+    plan = kept_run.opened(FolderArchive(str(folder)), unverified=given.unverified, cut_off=True).plan()
     if plan_parts.stopped_early(folder):
         raise BadReuse(
             f"The gates of the run '{folder}' were decided before everything was asked, so it has no figures of the "

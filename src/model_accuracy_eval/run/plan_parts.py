@@ -18,7 +18,7 @@ from model_accuracy_eval.run import build
 from model_accuracy_eval.run.build import data_fetch, hub
 from model_accuracy_eval.run.resolve import resolve, understood
 from model_accuracy_eval.run.setting_values import merge, read, refuse_workflow_settings, yaml_values
-from model_accuracy_eval.run_folder import runfile, saved_plan
+from model_accuracy_eval.run_folder import kept_run, runfile, saved_plan
 from model_accuracy_eval.run_folder.run_archive import FolderArchive, check_is_there
 from model_accuracy_eval.run_folder.runfile import RUN_FILE
 from model_accuracy_eval.scoring.metrics.user_functions import LOADER
@@ -76,7 +76,7 @@ def plan(
         return resolved
     saved_plan.check_same_questions(previous, resolved)
     lacks = previous.absent_shards if resolved.settings.mode == "eval" else ()
-    return msgspec.structs.replace(resolved, absent_shards=lacks)
+    return msgspec.structs.replace(resolved, absent_shards=lacks, unverified=previous.unverified)
 
 
 def _refuse_dataset_as_adapter(adapter: str) -> None:
@@ -155,9 +155,12 @@ def _file_layer(path: str | None) -> dict[str, Any]:
 
 
 def saved(folder: str) -> RunPlan:
-    """The newest plan in the folder of a run."""
+    """The newest plan in the folder of a run; it says so if what was asked and answered is not what the run left."""
     check_is_there(folder)
-    return saved_plan.newest(FolderArchive(folder))
+    archive = FolderArchive(folder)
+    plan = saved_plan.newest(archive)
+    doubts = dict.fromkeys([*plan.unverified, *kept_run.edited(archive)])
+    return msgspec.structs.replace(plan, unverified=tuple(doubts))
 
 
 def stopped_early(folder: Path) -> bool:

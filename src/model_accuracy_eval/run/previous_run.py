@@ -17,7 +17,8 @@ from model_accuracy_eval.records import (
     Sampling,
     Service,
 )
-from model_accuracy_eval.run_folder import journal, manifest, results, runfile
+from model_accuracy_eval.run_folder import journal, kept_run, results, runfile
+from model_accuracy_eval.run_folder.kept_run import KeptRun
 from model_accuracy_eval.run_folder.manifest import MANIFEST
 from model_accuracy_eval.run_folder.runfile import RUN_FILE
 from model_accuracy_eval.run_folder.saved_plan import SamplingFacts, sampling_change, sampling_facts, setting_changes
@@ -28,20 +29,21 @@ from model_accuracy_eval.scoring.verdicts.comparison_statistics import DatasetOu
 class PreviousRun:
     """A run that was judged. Its `run.json` is read at once, the results of a dataset when they are asked for."""
 
-    def __init__(self, archive: Archive) -> None:
-        self._archive = archive
-        self.run = runfile.read(archive.read(RUN_FILE), archive.root)
+    def __init__(self, kept: KeptRun) -> None:
+        self.kept, self._archive = kept, kept.archive
+        self.run = kept.run()
         if not self.run.judged:
-            raise BadReuse(f"'{archive.root}' holds no figures to compare: its run is {self.run.status}.")
+            raise BadReuse(f"'{kept.archive.root}' holds no figures to compare: its run is {self.run.status}.")
 
     def side(self, dataset: str) -> DatasetOutcome:
         return results.side(self._archive, self.run.label, dataset)
 
     def doubts(self) -> tuple[str, ...]:
         """What a reader of its figures has to know."""
+        said = tuple(f"Unverified: {doubt}." for doubt in self.kept.doubts)
         if self.run.is_verdict:
-            return ()
-        return (f"The run {self.run.run_id} ended as {self.run.status}, so its figures are no verdict.",)
+            return said
+        return (*said, f"The run {self.run.run_id} ended as {self.run.status}, so its figures are no verdict.")
 
 
 class Baseline:
@@ -53,6 +55,7 @@ class Baseline:
         self.datasets = previous.run.judged
         self.sides = {name: previous.side(name) for name in self.datasets if name in datasets}
         self.drawn = previous.run.drawn
+        self.doubts = previous.doubts()
 
     def is_drawn_like(self, sampling: Sampling) -> bool:
         """Whether its samples are known to be drawn as these are."""
@@ -74,40 +77,35 @@ def compare(base: PreviousRun, new: PreviousRun) -> Comparison:
     )
 
 
-def baseline(plan: RunPlan, versions: Mapping[str, str], open_archive: Callable[[str], Archive]) -> Baseline | None:
+def baseline(
+    plan: RunPlan,
+    versions: Mapping[str, str],
+    open_archive: Callable[[str], Archive],
+    *,
+    unverified: bool | None = None,
+) -> Baseline | None:
     """The run that `--baseline` names. Refuses one without a verdict, and gates that it could never decide.
 
-    `versions`: of the datasets that are compared with it.
+    `versions`: of the datasets that are compared with it. `unverified`: as `kept_run.opened` has it.
     """
     if plan.settings.baseline is None:
         return None
-    base = Baseline(fit_for_baseline(open_archive(plan.settings.baseline)), versions)
+    kept = kept_run.opened(open_archive(plan.settings.baseline), unverified=unverified)
+    base = Baseline(_fit_for_baseline(kept, unverified=unverified), versions)
     _check_gates(plan, versions, base)
     return base
 
 
-def fit_for_baseline(archive: Archive) -> PreviousRun:
+def _fit_for_baseline(kept: KeptRun, *, unverified: bool | None) -> PreviousRun:
     """A run whose figures others may be held against: it came to its end, and they are as it left them."""
-    previous = PreviousRun(archive)
+    previous = PreviousRun(kept)
     if not previous.run.is_verdict:
         raise BadReuse(
-            f"The baseline '{archive.root}' ended as {previous.run.status}, so its figures are no verdict; "
+            f"The baseline '{kept.archive.root}' ended as {previous.run.status}, so its figures are no verdict; "
             "give a run that came to its end."
         )
-    stated = archive.read(MANIFEST)
-    if stated is None:
-        raise BadReuse(
-            f"The baseline '{archive.root}' has no {MANIFEST}, so nothing says that its figures are those that the run "
-            "left; give a run that came to its end."
-        )
-    hashes, names = manifest.parse(stated), archive.names()
-    for name in (RUN_FILE, *(results.file(previous.run.label, dataset) for dataset in previous.run.judged)):
-        found = manifest.digest_of(archive.parts(name))
-        if name in names and found != hashes.get(name):
-            raise BadReuse(
-                f"In the baseline '{archive.root}', {name} is not what the run left: its SHA-256 is "
-                f"{found[:12]}…, and {MANIFEST} says {hashes.get(name, 'nothing')[:12]}…"
-            )
+    if kept.doubts and not unverified:
+        raise BadReuse(f"The baseline '{kept.archive.root}' is unverified itself: {'; '.join(kept.doubts)}.")
     return previous
 
 
@@ -155,6 +153,7 @@ def against(
         (plan.run_id, list(sides)),
         lambda name: comparison_statistics.compare(base.sides[name], sides[name]),
         (
+            *base.doubts,
             *_sampling_note(base.sampling_facts, sampling_facts(plan, service)),
             *setting_changes(base.drawn, plan.sampling),
         ),

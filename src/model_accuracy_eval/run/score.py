@@ -36,6 +36,7 @@ from model_accuracy_eval.scoring.figures.notes import (
     problem_dates,
     rejection_notes,
     sample_notes,
+    unverified_result,
     without_finish_reason,
 )
 from model_accuracy_eval.scoring.figures.scorecard import Scorecard
@@ -81,7 +82,8 @@ def judge(
         judge.keep_to(following, early_stop.read_again(plan, prepared, following, store, look_up=findings.look_up))
     result = judge.dataset_result(partial=partial)
     why = stop.reasons.get(name)
-    return replace(result, notes=(f"All of it was asked, because {why}.", *result.notes)) if why else result
+    result = replace(result, notes=(f"All of it was asked, because {why}.", *result.notes)) if why else result
+    return unverified_result(result, plan.unverified)
 
 
 class _DatasetJudge:

@@ -11,8 +11,7 @@ import msgspec
 from model_accuracy_eval.errors import BadReuse
 from model_accuracy_eval.ports import Archive, Store
 from model_accuracy_eval.records import FigureBounds, Interval, SummaryRow
-from model_accuracy_eval.run_folder import manifest, results, runfile
-from model_accuracy_eval.run_folder.manifest import MANIFEST
+from model_accuracy_eval.run_folder import kept_run, results, runfile
 from model_accuracy_eval.run_folder.results import ResultsToCompare
 from model_accuracy_eval.run_folder.runfile import RUN_FILE, DatasetEntry, RunFile
 from model_accuracy_eval.scoring.figures import intervals
@@ -78,6 +77,8 @@ class HistoryLine(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     """How many samples of each problem were right; empty where values are not right or wrong."""
     lost: tuple[int, ...] = ()
     """Ids of the problems that have samples without a verdict."""
+    unverified: tuple[str, ...] = ()
+    """Why nobody can say that its replies are those that the run left."""
 
     @property
     def asked(self) -> Sequence[int]:
@@ -99,30 +100,34 @@ class RunHistory(msgspec.Struct, frozen=True, kw_only=True):
     left_out: tuple[LeftOut, ...] = ()
 
 
-def of_run(archive: Archive | Store) -> RunHistory:
-    """The lines of a run that came to its end whole; what is left out has its reason."""
+def of_run(archive: Archive | Store, *, unverified: bool | None = None) -> RunHistory:
+    """The lines of a run that came to its end whole; what is left out has its reason.
+
+    `unverified`: as `kept_run.opened` has it.
+    """
     run = runfile.read(archive.read(RUN_FILE), archive.root)
     if run.status == "running" or not run.is_verdict:
         reason = f"it was {run.status}: {run.sentence}"
         reason = "it is still running, or was killed" if run.status == "running" else reason
         return RunHistory(left_out=(_left_out(run, reason),))
     _check_time(run, archive.root)
-    stated = archive.read(MANIFEST)
-    hashes = manifest.parse(stated) if stated is not None else {}
+    try:
+        doubts = kept_run.opened(archive, unverified=unverified).doubts
+    except BadReuse as error:
+        return RunHistory(left_out=(_left_out(run, error.sentence),))
+    if doubts and not unverified:
+        return RunHistory(left_out=(_left_out(run, f"it is unverified: {'; '.join(doubts)}"),))
     lines, left_out, names = [], [], archive.names()
     for name in run.judged:
         where = results.file(run.label, name)
         if where not in names:
             left_out.append(_left_out(run, f"{name}: its {where} is gone"))
             continue
-        if hashes and hashes.get(where) != manifest.digest_of(archive.parts(where)):
-            left_out.append(_left_out(run, f"{name}: {where} is not what the run left, as {MANIFEST} says"))
-            continue
         found = results.to_compare(archive, run.label, name)
         if reason := _reason_against(run.datasets[name], found):
             left_out.append(_left_out(run, f"{name}: {reason}"))
         else:
-            lines.append(_line(run, name, found))
+            lines.append(msgspec.structs.replace(_line(run, name, found), unverified=doubts))
     return RunHistory(lines=tuple(lines), left_out=tuple(left_out))
 
 

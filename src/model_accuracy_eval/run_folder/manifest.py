@@ -34,6 +34,12 @@ def as_text(names: Iterable[str], read: ReadParts) -> bytes:
     return "".join(f"{digest_of(read(name))}  {name}\n" for name in names if name != MANIFEST).encode()
 
 
+def renewed(stated: Mapping[str, str], written: Iterable[str], read: ReadParts) -> bytes:
+    """The manifest with new hashes of what was written since. Whatever else has changed still differs from it."""
+    hashes = {**stated, **{name: digest_of(read(name)) for name in written}}
+    return "".join(f"{sha256}  {name}\n" for name, sha256 in sorted(hashes.items())).encode()
+
+
 def parse(manifest: bytes) -> dict[str, str]:
     """File name → SHA-256 in hex."""
     lines = (line.partition("  ") for line in manifest.decode(errors="replace").splitlines())

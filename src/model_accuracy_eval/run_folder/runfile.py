@@ -1,12 +1,10 @@
 """`run.json`: what other programs read. It is also written at the start, so that a killed run says what it was."""
 
-import shlex
 from typing import Literal
 
 import msgspec
 
 from model_accuracy_eval.errors import BadReuse
-from model_accuracy_eval.ports import Archive
 from model_accuracy_eval.records import (
     AskedPart,
     Comparison,
@@ -18,7 +16,6 @@ from model_accuracy_eval.records import (
     FigureBounds,
     GateResult,
     Interval,
-    Outcome,
     PreparedDataset,
     ReplicaFigure,
     Report,
@@ -31,7 +28,6 @@ from model_accuracy_eval.records import (
     Speed,
 )
 from model_accuracy_eval.records.report import is_verdict
-from model_accuracy_eval.run_folder import manifest, results, saved_plan
 from model_accuracy_eval.run_folder.results import bounds_of, chances_of, decode, estimates_of
 from model_accuracy_eval.run_folder.saved_plan import SamplingFacts
 from model_accuracy_eval.scoring.figures import groups
@@ -142,6 +138,8 @@ class RunFile(StartedRun, frozen=True, kw_only=True):
     replicas: tuple[ReplicaFigure, ...] | msgspec.UnsetType = msgspec.UNSET
     """Of a service that has several."""
     groups: dict[str, GroupEntry] | msgspec.UnsetType = msgspec.UNSET
+    unverified: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
+    """Why nobody can say that its replies are those that a run left."""
 
     @property
     def judged(self) -> list[str]:
@@ -219,6 +217,7 @@ def finished(report: Report, service_notes: tuple[str, ...]) -> bytes:
         service_notes=service_notes if results else (),
         replicas=report.replicas or msgspec.UNSET,
         groups=_groups(report) or msgspec.UNSET,
+        unverified=plan.unverified or msgspec.UNSET,
     )
     return _encode(run)
 
@@ -236,6 +235,7 @@ def with_verdict(run: RunFile, report: Report) -> bytes:
         gates=tuple(map(gate_entry, report.gates)),
         comparison=report.comparison,
         environment=report.environment,
+        unverified=report.plan.unverified or msgspec.UNSET,
     )
     return _encode(changed)
 
@@ -298,58 +298,3 @@ def read_if_complete(source: bytes | None, folder: str) -> RunFile | None:
     except msgspec.DecodeError:
         return None
     return read(source, folder)
-
-
-# The report of a run that has ended, from the files in its folder; nobody is asked, no reply is judged.
-
-
-def kept_report(store: Archive) -> Report:
-    """Refuses files that are not as the run left them."""
-    run = read(store.read(RUN_FILE), store.root)
-    _check_untouched(store)
-    return Report(
-        plan=saved_plan.newest(store),
-        outcome=_outcome(run, store.root),
-        dataset_results=tuple(results.dataset_result(store, run.label, name) for name in run.judged),
-        gates=tuple(entry.result() for entry in run.gates),
-        comparison=run.comparison,
-        service=run.service,
-        seconds=run.seconds,
-        tail_seconds=None if run.tail_seconds is msgspec.UNSET else run.tail_seconds,
-        answered_before=run.answered_before or 0,
-        started=run.started,
-        finished=run.finished,
-        environment=run.environment,
-        replicas=run.replicas or (),
-    )
-
-
-def _check_untouched(store: Archive) -> None:
-    """Refuses a folder whose figures may no longer belong to the replies beside them."""
-    stated = store.read(manifest.MANIFEST)
-    if stated is None:
-        raise BadReuse(
-            f"The run '{store.root}' did not come to its end: go on with it by --reuse {store.root}.",
-            next_step=shlex.join(["model-accuracy-eval", "run", "--reuse", store.root]),
-        )
-    found = manifest.differences(manifest.parse(stated), store.names(), store.parts)
-    for name in sorted(found.changed + found.missing):
-        if name.startswith(("predictions/", "results/", "configs/")) or name == RUN_FILE:
-            raise BadReuse(
-                f"{name} is not what the run '{store.root}' left, so its figures cannot be shown again; "
-                f"judge the replies again with --mode eval --reuse {store.root}.",
-                next_step=shlex.join(["model-accuracy-eval", "run", "--mode", "eval", "--reuse", store.root]),
-            )
-
-
-def _outcome(run: RunFile, folder: str) -> Outcome:
-    if run.status == "running":
-        raise BadReuse(f"The run '{folder}' is still running, so there is no report of it.")
-    return Outcome(
-        conclusion=run.status,
-        exit_code=run.exit_code,
-        stage=run.stage,
-        sentence=run.sentence,
-        detail=run.detail,
-        folder=folder,
-    )

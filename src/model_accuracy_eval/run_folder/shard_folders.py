@@ -64,7 +64,8 @@ def gather(shards: Sequence[ShardFolder], store: Store, *, run_id: str) -> None:
 def merged_plan(shards: Sequence[ShardFolder], run_id: str) -> RunPlan:
     """The plan of the whole run, as a shard that asked somebody had it."""
     plan = _whole_plan(_asked(shards)[0].plan)
-    return msgspec.structs.replace(plan, run_id=run_id, absent_shards=_absent(shards))
+    doubts = dict.fromkeys(doubt for each in shards for doubt in each.plan.unverified)
+    return msgspec.structs.replace(plan, run_id=run_id, absent_shards=_absent(shards), unverified=tuple(doubts))
 
 
 def _asked(shards: Sequence[ShardFolder]) -> Sequence[ShardFolder]:

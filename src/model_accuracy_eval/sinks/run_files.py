@@ -96,13 +96,20 @@ def _write(name: str, make: Callable[[], bytes | Iterable[bytes] | None], report
     return ""
 
 
-def rewrite(report: Report, questions: Questions, store: Store) -> list[str]:
-    """Writes the files for people again, and the manifest that holds their hashes; returns their names."""
+def rewrite(
+    report: Report, questions: Questions, store: Store, stated: bytes | None, written: Iterable[str] = ()
+) -> list[str]:
+    """Writes the files for people again; returns their names.
+
+    `stated`: the manifest. It gets the hashes of these files and of those that were `written` before them, and no
+    others: what somebody changed does not become what the run left.
+    """
     made = {name: make() for name, make in _pages(report, questions, store)}
     pages = {name: content for name, content in made.items() if content is not None}
     for name, content in pages.items():
         store.write(name, content)
-    store.write(MANIFEST, manifest.as_text(store.names(), store.parts))
+    if stated is not None:
+        store.write(MANIFEST, manifest.renewed(manifest.parse(stated), [*written, *pages], store.parts))
     return list(pages)
 
 

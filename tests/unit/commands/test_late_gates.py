@@ -14,7 +14,7 @@ from model_accuracy_eval.errors import BadReuse, BadValue, UnknownName
 from model_accuracy_eval.ports import Archive
 from model_accuracy_eval.records import Grouping, Report, RunPlan
 from model_accuracy_eval.records.plan import Shard
-from model_accuracy_eval.run_folder import manifest, runfile
+from model_accuracy_eval.run_folder import kept_run, manifest, runfile
 
 RESULTS = "results/vllm-api-stream-chat/demo_gsm8k.json"
 
@@ -30,7 +30,7 @@ def opening(base: MemoryStore) -> Callable[[str], Archive]:
 def decide(store: MemoryStore, *gates: str, base: MemoryStore | None = None, **values: Any) -> Report:
     more = {"baseline": "base"} if base else {}
     return with_gates(
-        runfile.kept_report(store), {"gate": gates, **more, **values} if gates else values, opening(base or store)
+        kept_run.opened(store).report(), {"gate": gates, **more, **values} if gates else values, opening(base or store)
     )
 
 
@@ -70,7 +70,7 @@ def test_the_verdict_is_the_runs_own_from_then_on() -> None:
     stated = manifest.parse(store.files["manifest.sha256"])
     assert manifest.differences(stated, store.names(), store.parts).changed == ()
     before = dict(store.files)
-    render(runfile.kept_report(store), store)
+    render(kept_run.opened(store).report(), store, store.read(manifest.MANIFEST))
     assert store.files == before
     assert decide(store, on_undecided="fail").gates == decide(store, "demo_gsm8k: avg@5 >= 90").gates
 
@@ -91,8 +91,8 @@ def test_a_verdict_that_was_not_written_whole_is_none() -> None:
     with pytest.raises(OSError, match="No space"):
         write_verdict(verdict, store)
     assert written == ["configs/20260326_151326_gated.py"]
-    with pytest.raises(BadReuse, match="did not come to its end"):
-        render(runfile.kept_report(store), store)
+    with pytest.raises(BadReuse, match="has no manifest.sha256, because not all"):
+        render(kept_run.opened(store).report(), store, store.read(manifest.MANIFEST))
 
 
 def test_late_settings_say_how_sure_a_gate_has_to_be() -> None:
@@ -137,7 +137,7 @@ def test_a_comparison_that_was_kept_is_checked_before_a_gate_believes_it() -> No
     report, _ = evaluate(plan().with_settings(baseline="base"), half_right, **more)
     assert report.comparison is not None
     with pytest.raises(BadValue, match="was run with n 3, and this run has 5"):
-        with_gates(runfile.kept_report(store), {"gate": ["*: drop <= 90 vs baseline"]}, opening(base))
+        with_gates(kept_run.opened(store).report(), {"gate": ["*: drop <= 90 vs baseline"]}, opening(base))
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_a_run_that_was_stopped_passes_nothing() -> None:
     """Its figures are incomplete, however good they look."""
     store = kept()
     store.files["run.json"] = store.files["run.json"].replace(b'"complete"', b'"stopped"', 1)
-    store.files["manifest.sha256"] = manifest.as_text(store.names(), store.parts)
+    store.seal()
     with pytest.raises(BadReuse, match="ended as stopped"):
         decide(store, "demo_gsm8k: avg@5 >= 2")
 
@@ -166,7 +166,7 @@ def test_edited_figures_pass_nothing() -> None:
     """The results are those that the run left, or there is no verdict on them."""
     store = kept()
     store.files[RESULTS] = store.files[RESULTS].replace(b'"value": 30.0', b'"value": 99.0')
-    with pytest.raises(BadReuse, match="is not what the run 'memory' left"):
+    with pytest.raises(BadReuse, match="'memory' is not what its run left"):
         decide(store, "demo_gsm8k: avg@5 >= 2")
 
 

@@ -81,11 +81,12 @@ def test_the_tail_is_told_as_a_share_of_the_asking(
     assert list(remarks.tail(changed)) == said
 
 
-@pytest.mark.parametrize("unpinned", [True, False])
-def test_rows_that_nobody_has_compared_are_told_everywhere(*, unpinned: bool) -> None:
+@pytest.mark.parametrize("is_marked", [True, False])
+@pytest.mark.parametrize("mark", ["unpinned", "unverified"])
+def test_rows_and_replies_in_doubt_are_told_everywhere(mark: str, *, is_marked: bool) -> None:
     """Beside each of their figures, and beside those of a group that has such a dataset; else no column says a word."""
     first, *others = many().dataset_results
-    result = replace(first, rows=tuple(replace(row, unpinned=unpinned) for row in first.rows))
+    result = replace(first, rows=tuple(replace(row, **{mark: is_marked}) for row in first.rows))
     group = TaskGroup(name="both", members=(first.dataset, others[0].dataset), means=(GroupMean(metric="pass@5"),))
     plan = replace(many().plan, groups=(group,))
     whole = replace(many(), plan=plan, dataset_results=(result, *others), comparison=None)
@@ -95,6 +96,6 @@ def test_rows_that_nobody_has_compared_are_told_everywhere(*, unpinned: bool) ->
         comment.as_comment(whole),
         page.as_html(whole, {}).decode(),
     ]
-    assert ["unpinned" in text for text in texts] == [unpinned] * 4
-    marked = {row.dataset for row in figures.all_rows(whole) if row.unpinned}
-    assert marked == ({first.dataset, "both"} if unpinned else set())
+    assert [mark in text for text in texts] == [is_marked] * 4
+    marked = {row.dataset for row in figures.all_rows(whole) if getattr(row, mark)}
+    assert marked == ({first.dataset, "both"} if is_marked else set())

@@ -276,7 +276,7 @@ def test_a_history_leaves_a_part_out() -> None:
     report, store, _ = evaluate(plan("avg@5 >= 60"), of_accuracy(0.75))
     raw = (store.read("run.json") or b"").replace(b"%Y-%m-%dT%H:%M:%S%z", b"2026-03-26T15:15:20+0800")
     store.write("run.json", raw)
-    found = history_file.of_run(store)
+    found = history_file.of_run(store.seal())
     part = report.dataset_results[0].part
     assert part is not None
     assert not found.lines

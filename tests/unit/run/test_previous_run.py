@@ -12,7 +12,7 @@ from model_accuracy_eval.ports import Archive
 from model_accuracy_eval.records import Comparison, Interval, Report, Request
 from model_accuracy_eval.report import comparison
 from model_accuracy_eval.run import pipeline, previous_run
-from model_accuracy_eval.run_folder import manifest, runfile
+from model_accuracy_eval.run_folder import kept_run
 from model_accuracy_eval.run_folder.manifest import MANIFEST
 from model_accuracy_eval.scoring.verdicts import comparison_statistics
 
@@ -29,19 +29,22 @@ def wrong(_request: Request, _choice: int) -> str:
     return "#### 99"
 
 
+def compared(base: Archive, new: Archive) -> Comparison:
+    return previous_run.compare(*(previous_run.PreviousRun(kept_run.opened(each)) for each in (base, new)))
+
+
 def edited(store: MemoryStore, name: str, old: bytes, new: bytes) -> MemoryStore:
     assert old in store.files[name]
     changed = MemoryStore()
     changed.files = {**store.files, name: store.files[name].replace(old, new)}
-    changed.files[MANIFEST] = manifest.as_text(changed.names(), changed.parts)
-    return changed
+    return changed.seal()
 
 
 def test_a_run_beside_its_baseline_is_what_compare_says_of_the_two() -> None:
     """In memory or read back from files: the same comparison."""
     _, base = evaluate(plan(), right)
     report, new = after(base)
-    assert report.comparison == previous_run.compare(previous_run.PreviousRun(base), previous_run.PreviousRun(new))
+    assert report.comparison == compared(base, new)
     assert report.comparison is not None
     (one,) = [each for each in report.comparison.changes[0].differences if each.metric == "avg@5"]
     assert (one.old, one.new, one.points) == pytest.approx((100, 30, -70))
@@ -50,8 +53,8 @@ def test_a_run_beside_its_baseline_is_what_compare_says_of_the_two() -> None:
 def test_a_run_does_not_differ_from_itself() -> None:
     """± 0 in every figure, whatever its problems are; another run with the same answers may differ in others."""
     _, base = evaluate(plan(), half_right)
-    one = previous_run.PreviousRun(base)
-    (change,) = previous_run.compare(one, previous_run.PreviousRun(base)).changes
+    one = previous_run.PreviousRun(kept_run.opened(base))
+    (change,) = compared(base, base).changes
     assert {(each.points, each.interval) for each in change.differences} == {(0.0, Interval(low=0, high=0))}
     assert "± 0" in comparison.as_text(previous_run.compare(one, one), 120)
     again = comparison_statistics.compare(one.side("demo_gsm8k"), one.side("demo_gsm8k")).differences[0]
@@ -119,6 +122,7 @@ def test_a_baseline_without_results_is_refused() -> None:
     """A folder that lost them, one that was never judged, and one that is no run."""
     _, base = evaluate(plan(), right)
     del base.files[RESULTS]
+    base.seal()
     with pytest.raises(BadReuse, match="cannot be looked at problem by problem"):
         after(base)
     _, unjudged = evaluate(plan(mode="infer"), right)
@@ -166,7 +170,7 @@ def test_what_was_set_otherwise_is_said() -> None:
     assert note.endswith(
         "in different ways: temperature as each dataset says then, 1.5 now; top_k not sent then, 20 now."
     )
-    assert hotter.comparison == previous_run.compare(previous_run.PreviousRun(base), previous_run.PreviousRun(store))
+    assert hotter.comparison == compared(base, store)
 
 
 def test_a_baseline_that_was_edited_is_refused() -> None:
@@ -175,7 +179,7 @@ def test_a_baseline_that_was_edited_is_refused() -> None:
     for name, old, new in ((RESULTS, b'"c": 5', b'"c": 4'), ("run.json", b'"n": 5', b'"n": 4')):
         spoiled = edited(base, name, old, new)
         spoiled.files[MANIFEST] = base.files[MANIFEST]
-        with pytest.raises(BadReuse, match=rf"{name} is not what the run left: its SHA-256 is \w{{12}}…"):
+        with pytest.raises(BadReuse, match=rf"'memory' is not what its run left: 1 of its .* \(changed: {name}\)"):
             after(spoiled, LINE)
     del spoiled.files[MANIFEST]
     with pytest.raises(BadReuse, match=r"has no manifest\.sha256"):
@@ -186,8 +190,12 @@ def test_datasets_of_one_run_alone_are_listed() -> None:
     """On either side."""
     _, base = evaluate(plan(), right)
     other = edited(base, "run.json", b'"demo_gsm8k"', b'"other"')
-    found = previous_run.compare(previous_run.PreviousRun(base), previous_run.PreviousRun(other))
+    found = compared(base, other)
     assert (found.changes, found.only_base, found.only_new) == ((), ("demo_gsm8k",), ("other",))
+
+
+def again(store: MemoryStore) -> list[str]:
+    return render(kept_run.opened(store).report(), store, store.read(MANIFEST))
 
 
 @pytest.mark.parametrize("gate", ["", "demo_gsm8k: avg@5 >= 90\n" + LINE])
@@ -199,22 +207,24 @@ def test_a_report_that_is_rendered_again_is_the_same(gate: str) -> None:
     lost = [name for name in store.files if name.startswith("summary/") or name == "report.html"]
     for name in lost:
         del store.files[name]
-    assert sorted(render(runfile.kept_report(store), store)) == sorted(lost)
+    assert sorted(again(store)) == sorted(lost)
     assert store.files == before
 
 
 @pytest.mark.parametrize("name", ["predictions/vllm-api-stream-chat/demo_gsm8k.jsonl", RESULTS, "run.json"])
 def test_figures_of_other_replies_are_not_rendered_again(name: str) -> None:
-    """The sentence says how to judge the replies again."""
+    """The sentence names the file, and replies that are as they were can be judged again."""
     _, store = evaluate(plan(), right)
     store.files[name] += b"\n"
-    with pytest.raises(BadReuse, match=f"{name} is not what the run 'memory' left.*--mode eval --reuse memory"):
-        render(runfile.kept_report(store), store)
+    with pytest.raises(BadReuse, match=rf"'memory' is not what its run left: .* \(changed: {name}\)") as error:
+        again(store)
+
+    assert (error.value.next_step or "").split()[1] == ("run" if name == RESULTS else "verify")
 
 
 def test_a_run_without_an_end_has_no_report() -> None:
     """Neither one that lost its manifest nor one without a plan."""
     _, store = evaluate(plan(), right)
     del store.files["manifest.sha256"]
-    with pytest.raises(BadReuse, match="did not come to its end: go on with it by --reuse memory"):
-        render(runfile.kept_report(store), store)
+    with pytest.raises(BadReuse, match=r"has no manifest\.sha256, .*: run --mode eval --reuse memory"):
+        again(store)

@@ -15,7 +15,7 @@ from model_accuracy_eval.report import comment, history, terminal
 from model_accuracy_eval.report.remarks import service_notes
 from model_accuracy_eval.run import previous_run
 from model_accuracy_eval.run.previous_run import PreviousRun
-from model_accuracy_eval.run_folder import history_file, shard_folders
+from model_accuracy_eval.run_folder import history_file, kept_run, shard_folders
 from model_accuracy_eval.run_folder.shard_folders import ShardFolder
 
 LLAMA_CPP = Samplers(server="llama.cpp", own={"top_k": 40, "min_p": 0.05})
@@ -44,7 +44,7 @@ def compared(first: tuple[SamplingSetting, Samplers], second: tuple[SamplingSett
     """The notes of the comparison of two runs, which are also those of a run beside its baseline."""
     _, old, _ = evaluate(sampled(first[0]), first[1])
     _, new, _ = evaluate(sampled(second[0]), second[1])
-    notes = previous_run.compare(PreviousRun(old), PreviousRun(new)).notes
+    notes = previous_run.compare(*(PreviousRun(kept_run.opened(each)) for each in (old, new))).notes
     report, _, _ = evaluate(sampled(second[0], baseline="base"), second[1], base=old)
     assert report.comparison is not None
     assert report.comparison.notes == notes
@@ -167,7 +167,7 @@ def test_history_keeps_samplings_apart() -> None:
         _, store, _ = evaluate(the_plan, samplers)
         tree = json.loads(store.files["run.json"]) | {"finished": f"2026-01-0{day + 1}", "run_id": f"{day:032x}"}
         store.write("run.json", json.dumps(tree).encode())
-        runs += history_file.of_run(store).lines
+        runs += history_file.of_run(store.seal()).lines
     plain, server = sorted(history.history(runs).series, key=lambda series: len(series.points))
     assert [point.change for point in server.points] == [None, 0.0]
     assert [point.change for point in plain.points] == [None]

@@ -6,10 +6,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from math import fsum
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from model_accuracy_eval.records import (
     Attempt,
     Counts,
+    DatasetResult,
     ExecutionSummary,
     PreparedDataset,
     ProblemResult,
@@ -125,6 +127,15 @@ def without_finish_reason(endings: Mapping[str | None, int]) -> Iterator[str]:
             f"{count:,} answers ended without a finish_reason although the service sends one, so they may be cut; "
             "go on with the run by --reuse, which asks for them again."
         )
+
+
+def unverified_result(result: DatasetResult, doubts: Iterable[str]) -> DatasetResult:
+    """The result with what is in doubt about its replies: a note each, and a mark at every figure."""
+    said = tuple(f"Unverified: {doubt}." for doubt in doubts)
+    if not said:
+        return result
+    rows = tuple(replace(row, unverified=True) for row in result.rows)
+    return replace(result, rows=rows, notes=(*said, *(note for note in result.notes if note not in said)))
 
 
 def of_other_answers(problems: int) -> Iterator[str]:
