@@ -22,7 +22,7 @@ from model_accuracy_eval.errors import BadReuse, BadValue, UsageError
 from model_accuracy_eval.ports import Archive, Store
 from model_accuracy_eval.records import DatasetResult, Report, Settings, SummaryRow
 from model_accuracy_eval.records.report import is_verdict
-from model_accuracy_eval.report import exports, lm_eval_results, model_card, terminal
+from model_accuracy_eval.report import comparison, exports, lm_eval_results, model_card, terminal
 from model_accuracy_eval.report.exports import ExportedRun, NamedFile, exported_run
 from model_accuracy_eval.report.model_card import HubDataset
 from model_accuracy_eval.run import outcome, previous_run, resolve
@@ -86,7 +86,8 @@ def report(
         names = write_verdict(verdict, store) if verdict else render(kept, store, store.read(MANIFEST))
         click.echo("\n".join(f"{store.root}/{name}" for name in names))
     if verdict is not None:
-        click.echo("\n".join(terminal.verdict(verdict)))
+        remarks = comparison.run_remarks(verdict.comparison) if verdict.comparison else ()
+        click.echo("\n".join([*remarks, *terminal.verdict(verdict)]))
         sys.exit(verdict.outcome.exit_code)
 
 
@@ -142,19 +143,19 @@ def with_gates(
     settings = resolve.settings_with(kept.plan, values)
     _check_sizes(kept, settings)
     plan = resolve.gated(kept.plan, settings, units, of_groups)
-    comparison = kept.comparison
+    compared = kept.comparison
     if "baseline" in values or any(gate.from_baseline for gate in plan.gates):
         versions = {result.dataset: result.version for result in kept.dataset_results}
         base = previous_run.baseline(plan, versions, open_archive, unverified=unverified)
-        comparison = previous_run.against(base, plan, kept.service, kept.dataset_results) if base else None
+        compared = previous_run.against(base, plan, kept.service, kept.dataset_results) if base else None
     all_rows = [*(row for result in kept.dataset_results for row in result.rows), *rows]
-    results = gates.results(plan, all_rows, comparison)
+    results = gates.results(plan, all_rows, compared)
     return msgspec.structs.replace(
         kept,
         plan=plan,
         outcome=outcome.conclude(plan, None, results, kept.outcome.folder or "", kept.dataset_results),
         gates=results,
-        comparison=comparison,
+        comparison=compared,
         environment={**kept.environment, **_HINDSIGHT},
     )
 

@@ -102,11 +102,12 @@ def edited(archive: Archive) -> tuple[str, ...]:
 
 
 def _has_figures(name: str) -> bool:
-    return name.startswith(_FIGURES) or name == RUN_FILE
+    """Nobody reads what file managers and editors leave beside these."""
+    return name == RUN_FILE or (name.startswith(_FIGURES) and name.endswith((".py", ".json", ".jsonl")))
 
 
 def _is_kept(name: str) -> bool:
-    return _has_figures(name) and not (name.startswith(("predictions/", "results/")) and name.endswith(".json"))
+    return _has_figures(name) and (name == RUN_FILE or not name.endswith(".json"))
 
 
 def _differences(archive: Archive, stated: bytes, counts: Callable[[str], bool]) -> manifest.Differences:
