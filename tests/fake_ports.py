@@ -7,6 +7,7 @@ report = pipeline.run(plan, ports)
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Literal
 
 from msgspec.structs import replace
@@ -36,6 +37,7 @@ from model_accuracy_eval.records import (
 )
 from model_accuracy_eval.records.code import Execution, ExecutionVerdict, Isolation, Program
 from model_accuracy_eval.run_folder import manifest
+from model_accuracy_eval.run_folder.run_archive import FolderArchive
 
 ScriptedAnswer = Callable[[Request, int], str | Choice | Fault | None]
 """What the service says to a request's choice of that number; a Fault fails the whole request, and None is a choice
@@ -316,6 +318,12 @@ class MemoryStore:
 
     def close(self) -> None:
         """Nothing is open."""
+
+
+def seal(folder: Path) -> None:
+    """As it is, the folder is what its run left."""
+    archive = FolderArchive(str(folder))
+    (folder / manifest.MANIFEST).write_bytes(manifest.as_text(archive.names(), archive.parts))
 
 
 class ManualClock:

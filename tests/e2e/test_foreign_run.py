@@ -1,12 +1,12 @@
 """The folder of a run that somebody else has made: none of the commands that read it runs Python that it names."""
 
-import hashlib
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 from tests.e2e import command
+from tests.fake_ports import seal
 from tests.servers.fault_server import FaultServer
 
 from model_accuracy_eval.records import MetricUse, Pipeline, Recipe, RunPlan
@@ -43,9 +43,7 @@ def change(run: Path, new: Change, file: Path) -> None:
     """Changes the plan, and makes a manifest that agrees."""
     (config,) = run.glob("configs/*.py")
     config.write_text(saved_plan.dump(new(saved_plan.load(config.read_text(), str(config)), file)))
-    names = [line.partition("  ")[2] for line in (run / "manifest.sha256").read_text().splitlines()]
-    hashes = (hashlib.sha256((run / name).read_bytes()).hexdigest() for name in names)
-    (run / "manifest.sha256").write_text("".join(f"{one}  {name}\n" for one, name in zip(hashes, names, strict=True)))
+    seal(run)
 
 
 @pytest.mark.parametrize("new", [with_metric, with_recipe])

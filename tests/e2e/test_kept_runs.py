@@ -64,7 +64,7 @@ DAMAGES: dict[str, Callable[[Path], None]] = {
 VERBS: dict[str, list[str]] = {
     "merge": ["merge", "{runs}/0", "{runs}/1", "--out", "{out}"],
     "report": ["report", "{runs}/new"],
-    "gate": ["report", "{runs}/new", "--gate", "lengths: avg@2 >= 1"],
+    "gate": ["report", "{runs}/new", "--gate", "lengths: avg@2 >= 2"],
     "export": ["report", "{runs}/new", "--into", "{out}", "--as", "junit", "--as", "lm-eval", "--as", "benchmark-action"],
     "model card": ["report", "{runs}/new", "--into", "{out}", "--as", "model-card"],
     "compare": ["compare", "{runs}/old", "{runs}/new", "--md", "{out}/c.md", "--html", "{out}/c.html"],

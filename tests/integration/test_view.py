@@ -8,6 +8,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from click.testing import CliRunner, Result
 from tests.browser import find_chromium, opened
+from tests.fake_ports import seal
 from tests.unit.report.fixed_report import many, single
 
 from model_accuracy_eval.cli import main
@@ -25,6 +26,7 @@ def runs(tmp_path: Path) -> Path:
         folder.mkdir(parents=True)
         (folder / "run.json").write_bytes(runfile.finished(report, ()))
         (folder / "report.html").write_bytes(f"<p>page of {name[0]}</p>".encode())
+        seal(folder)
     with zipfile.ZipFile(outputs / "kept.zip", "w") as archive:
         for file in sorted((outputs / ("b" * 32)).iterdir()):
             archive.write(file, file.name)

@@ -79,11 +79,11 @@ def report(
             click.echo(str(path))
         return
     with contextlib.closing(reopened(run)) as store:
-        kept = told(kept_run.opened(store, unverified=unverified)).report()
-        verdict = with_gates(kept, given, open_archive, unverified=unverified) if given else None
+        whole = told(kept_run.opened(store, unverified=unverified)).report()
+        verdict = with_gates(whole, given, open_archive, unverified=unverified) if given else None
         if verdict is not None and (understood := resolve.understood(verdict.plan)):
             click.echo(understood, err=True)
-        names = write_verdict(verdict, store) if verdict else render(kept, store, store.read(MANIFEST))
+        names = write_verdict(verdict, store) if verdict else render(whole, store, store.read(MANIFEST))
         click.echo("\n".join(f"{store.root}/{name}" for name in names))
     if verdict is not None:
         remarks = comparison.run_remarks(verdict.comparison) if verdict.comparison else ()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from model_accuracy_eval.commands.options import unverified_option, write
+from model_accuracy_eval.commands.options import told, unverified_option, write
 from model_accuracy_eval.errors import EvalError
 from model_accuracy_eval.report import figures, page
 from model_accuracy_eval.report.endings import CONCLUSIONS
@@ -82,5 +82,5 @@ def _listed(path: str, unpacked: Path, *, unverified: bool) -> list[ListedRun]:
                 (unpacked / name).write_bytes(body)
         folder = unpacked
     report = folder / page.PAGE
-    doubts = () if run.status == "running" else kept.doubts
+    doubts = () if run.status == "running" else told(kept).doubts
     return [ListedRun(place=path, run=run, page=report.as_uri() if report.is_file() else "", doubts=doubts)]

@@ -80,6 +80,7 @@ def opened(
     source = archive.read(RUN_FILE)
     run = runfile.read_if_complete(source, archive.root) if source is not None else runfile.read(None, archive.root)
     stated = archive.read(MANIFEST)
+    fault: _Fault | None = None
     if stated is None:
         fault = _without_manifest(run, archive.root)
     else:

@@ -2,9 +2,11 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from tests.fake_ports import seal
 
 from model_accuracy_eval.cli import main
 
@@ -76,17 +78,21 @@ def test_too_few_requests_are_refused() -> None:
 
 def test_minutes_are_requests_at_the_pace_of_an_earlier_run(tmp_path: Path) -> None:
     """Minutes of its asking alone; a run that asked nothing has no pace."""
+
+    def keep(run: dict[str, Any]) -> None:
+        (tmp_path / "run.json").write_text(json.dumps(run))
+        seal(tmp_path)
+
     run = json.loads((GOLDEN / "many" / "run.json").read_text())
     answered = sum(entry["counts"]["answered"] for entry in run["datasets"].values())
-    (tmp_path / "run.json").write_text(json.dumps({**run, "seconds": {"infer": 30.0, "score": 1000.0}}))
+    keep({**run, "seconds": {"infer": 30.0, "score": 1000.0}})
     arguments = ["--datasets", "demo_arithmetic", "--baseline", str(tmp_path), "--budget"]
     _, lines = planned(*arguments, "2.5 min")
     assert f"{5 * answered} requests for demo_arithmetic are best spent on" in " ".join(lines)
-    went_on = {**run, "seconds": {"infer": 30.0}, "answered_before": answered - 2}
-    (tmp_path / "run.json").write_text(json.dumps(went_on))
+    keep({**run, "seconds": {"infer": 30.0}, "answered_before": answered - 2})
     _, lines = planned(*arguments, "60 min")
     assert "240 requests for demo_arithmetic are best spent on" in " ".join(lines)
-    (tmp_path / "run.json").write_text(json.dumps({**run, "seconds": {"score": 1000.0}}))
+    keep({**run, "seconds": {"score": 1000.0}})
     code, lines = planned(*arguments, "2.5m")
     assert (code, "does not say how fast the service is" in " ".join(lines)) == (2, True)
 
