@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.e2e import command
+from tests.fake_ports import seal
 
 from model_accuracy_eval.run_folder import history_file
 
@@ -28,6 +29,7 @@ def run(folder: Path, number: int, counts: Mapping[int, int], n: int = 5, **more
     (place / "results/m").mkdir(parents=True)
     (place / "run.json").write_text(json.dumps(whole))
     (place / "results/m/humaneval.json").write_text(json.dumps({**head, "details": details}))
+    seal(place)
     return place
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from tests.e2e import command
 from tests.e2e.test_judge import model, setup_files
+from tests.fake_ports import seal
 from tests.servers.fault_server import FaultServer
 
 JSON = dict[str, Any]
@@ -90,20 +91,25 @@ def test_shards_of_two_judges_are_not_mixed(judged_shards: list[Path], tmp_path:
     """Else the order of the arguments would say who judges."""
     (config,) = (judged_shards[1] / "configs").glob("*.py")
     config.write_text(config.read_text().replace("'judge_model': 'wise'", "'judge_model': 'stern'"))
+    seal(judged_shards[1])
     done = command.run("merge", *judged_shards, "--out", tmp_path / "merged")
     assert (done.code, "--judge-model 'stern'" in done.err) == (2, True), done.err
 
 
 def test_a_line_that_a_crash_cut_off_costs_no_other(tmp_path: Path, questions: Path) -> None:
-    """The half line at the end of one journal does not spoil the first of the next."""
+    """The half line at the end of one journal does not spoil the first of the next; no manifest speaks for that shard."""
     with FaultServer(answer) as server:
         folders = [evaluated(server, questions, tmp_path / f"s{at}", "--shard", f"{at}/2") for at in (0, 1)]
         single = evaluated(server, questions, tmp_path / "whole")
     with (folders[0] / f"predictions/{command.LABEL}/lengths.jsonl").open("ab") as journal:
         journal.write(b'{"data_abbr":"leng')
+    (folders[0] / "manifest.sha256").unlink()
+    (folders[0] / "run.json").write_text(json.dumps(command.facts(folders[0]) | {"status": "running"}))
     done = command.run("merge", *folders, "--out", tmp_path / "merged")
     assert done.code == 0, done.err
-    assert told(command.only_run(tmp_path / "merged")) == told(single)
+    merged = told(command.only_run(tmp_path / "merged"))
+    assert f"'{folders[0]}' did not come to its end" in merged["notes"].pop(0)
+    assert merged == told(single)
 
 
 @pytest.mark.parametrize(
@@ -155,6 +161,7 @@ def test_shards_of_two_adapters_or_weights_are_not_mixed(tmp_path: Path, questio
         run = command.facts(folder)
         run["environment"][fact] = f"commit {at}"
         (folder / "run.json").write_text(json.dumps(run))
+        seal(folder)
     done = command.run("merge", *folders, "--out", tmp_path / "merged")
     assert (done.code, f"{fact}: commit 0" in done.err, f"{fact}: commit 1" in done.err) == (2, True, True), done.err
 
