@@ -1,5 +1,6 @@
 """What becomes of replicas on nodes that come, fail and go, told by a cluster that is only played here."""
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +14,8 @@ from model_accuracy_eval.cluster import NodeFacts, NodeNews, NodeService, NodeTr
 from model_accuracy_eval.cluster.ray_connection import ActorLost, NodeWeights, Placed
 from model_accuracy_eval.cluster.ray_replicas import RayReplicas, RemoteChat
 from model_accuracy_eval.errors import AdapterFailed, Refused
-from model_accuracy_eval.records import ClientLimits, RunPlan, Service
+from model_accuracy_eval.records import ClientLimits, Request, RunPlan, Service
+from model_accuracy_eval.run.engines import ReplicaNode
 
 
 @dataclass(eq=False)
@@ -327,3 +329,23 @@ def test_what_was_printed_until_the_end_is_in_the_log(play: Callable[..., Play])
     assert (played.folder / "deploy_0.log").read_bytes() == b"begun\nthe end\n"
     assert "node-0: It loads." in played.said
     assert played.cluster.actors[0].killed
+
+
+def test_a_node_whose_replica_is_ended_while_it_is_looked_at_refuses_requests() -> None:
+    """What it finds of its own deploy.sh then is nothing against that."""
+    node, trouble = ReplicaNode(), NodeTrouble(sentence="deploy.sh exited with code 3.")
+
+    class Ending:
+        def check(self) -> None:
+            node._live = None
+            node._trouble = trouble
+
+    async def looked_at() -> NodeNews:
+        node._live = Ending()  # type: ignore[assignment]
+        await node.news()
+        reply, _ = await node.ask(ClientLimits(), Request(messages=()), {})
+        assert reply.fault is not None
+        assert (reply.fault.kind, reply.fault.sentence) == ("refused", trouble.sentence)
+        return await node.news()
+
+    assert asyncio.run(looked_at()).trouble == trouble

@@ -3,6 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -191,6 +192,39 @@ def test_a_run_lives_as_long_as_one_of_its_replicas() -> None:
     processes[1].code = 1
     with pytest.raises(AdapterFailed, match="exited with code 1 while it was being evaluated"):
         live.check()
+
+
+@pytest.mark.parametrize(("kind", "gone"), [("refused", True), ("failed", False)])
+def test_whether_one_may_come_back_is_told_with_its_end(kind: FaultKind, gone: bool) -> None:
+    """One that nobody reaches may be back in a moment; one that fails what another answers is broken."""
+    told = list[bool]()
+    bad = Replica("bad", Dying(0, kind), lambda reason, gone: told.append(gone))
+    pool = ReplicaPool([bad, Replica("good", Dying(None))], lambda sentence: None)
+
+    async def ask_some() -> None:
+        for number in range(10):
+            await pool.ask(question(number))
+
+    asyncio.run(ask_some())
+    assert told == [gone]
+
+
+def test_one_that_comes_with_another_model_is_named_and_not_asked() -> None:
+    """The run goes on with those that it has."""
+    late, dismissed, said = Service(base_url="http://b", model="other"), list[tuple[Service, bool]](), list[str]()
+
+    class Source:
+        def take_ready(self) -> list[Service]:
+            return [late, Service(base_url="http://c", model="m")]
+
+        def dismiss(self, service: Service, reason: str, *, gone: bool) -> None:
+            dismissed.append((service, gone))
+
+    source: Any = Source()
+    live = LiveService(Service(base_url="http://a", model="m"), None, source=source)
+    assert [each.name for each in live.joined(said.append)] == ["c"]
+    assert dismissed == [(late, False)]
+    assert "http://a and http://b are no replicas of one service: the first has the model 'm'" in said[0]
 
 
 SHARE = 3
