@@ -233,6 +233,12 @@ def _other_dataset(place: Place) -> None:
     place.change_lock(at=f"hf:evil/easy@{'0' * 40}/{_NAME}")
 
 
+@_fault("the lock file leads out of the dataset")
+def _out_of_dataset(place: Place) -> None:
+    place.read()
+    place.change_lock(at=f"hf:org/sums@{'0' * 40}/../../../evil/easy/resolve/main/{_NAME}")
+
+
 @_fault("the lock file has a path as a hash")
 def _locked_path(place: Place) -> None:
     place.read()

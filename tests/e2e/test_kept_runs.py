@@ -9,7 +9,7 @@ from urllib.parse import urlparse
 
 import pytest
 from tests.e2e import command
-from tests.e2e.test_shards import answer
+from tests.e2e.test_shards import answer, zipped
 from tests.servers.fault_server import FaultServer
 
 JOURNAL = f"predictions/{command.LABEL}/lengths.jsonl"
@@ -113,6 +113,27 @@ def test_no_command_takes_a_changed_run_silently(verb: str, damage: str, runs: P
         assert not [path for path in (runs.parent / "made").rglob("*") if path.is_file()]
 
 
+@pytest.mark.parametrize(
+    ("damage", "packed", "next_step"),
+    [
+        ("an edited reply", False, "Next: model-accuracy-eval verify {}"),
+        ("edited results", False, "Next: model-accuracy-eval run --mode eval --reuse {}"),
+        ("no manifest", False, "Next: model-accuracy-eval run --mode eval --reuse {}"),
+        ("an edited reply", True, "Next: model-accuracy-eval verify {}"),
+        ("edited results", True, "unpack it, and judge its replies, which it left so, again by run --mode eval"),
+    ],
+)
+def test_what_to_type_follows(damage: str, next_step: str, runs: Path, *, packed: bool) -> None:
+    """Where it helps: a zip cannot be gone on with. What file managers and editors leave is no change."""
+    for name in ("predictions/.DS_Store", "configs/mine.py~", "results/notes.txt"):
+        (runs / "new" / name).write_text("")
+    assert command.run("compare", runs / "new", runs / "old").code == 0
+    damaged("compare", damage, runs)
+    place = zipped(runs / "new") if packed else runs / "new"
+    done = command.run("compare", place, runs / "old")
+    assert (done.code, next_step.format(place) in done.err) == (2, True), done.err
+
+
 @pytest.mark.parametrize("verb", [verb for verb in VERBS if verb != "model card"])
 def test_whoever_goes_on_has_it_said_in_all_that_is_made(verb: str, runs: Path) -> None:
     """In every file and on the terminal; the exit code is that of a run that nobody changed."""
@@ -154,7 +175,8 @@ def test_what_was_made_of_changed_replies_says_so_for_ever(runs: Path) -> None:
     again = command.run("run", "--mode", "eval", "--reuse", runs / "new")
     assert (again.code, "Unverified: '" in again.out) == (0, True), again.err + again.out
     for run in (merged, runs / "new"):
-        assert command.run("verify", run).code == 0
+        whole = command.run("verify", run)
+        assert (whole.code, "Unverified: '" in whole.out) == (0, True), whole.err
         assert len(command.facts(run)["unverified"]) == 1
         assert "Unverified: '" in command.run("compare", run, runs / "old").out
         assert "unverified" in command.run("report", run).err.lower()

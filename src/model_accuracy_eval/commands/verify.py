@@ -16,6 +16,8 @@ def verify(run: str) -> None:
     click.echo(
         f"{run} is what its run left: {len(archive.names())} files. It ended as '{ended.status}': {ended.sentence}"
     )
+    for doubt in ended.unverified or ():
+        click.echo(f"Unverified: {doubt}.")
     for name in ("adapter", "deploy.sh"):
         if name in ended.environment:
             click.echo(f"{name}: {ended.environment[name]}")

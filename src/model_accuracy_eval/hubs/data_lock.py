@@ -13,6 +13,7 @@ import msgspec
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.hubs.content import is_hash
 from model_accuracy_eval.hubs.download import held
+from model_accuracy_eval.hubs.hub_listings import address_parts
 from model_accuracy_eval.records import DataFile, DataSource, Record, RowsPin
 
 LOCK_FILE = "accuracy-data.lock"
@@ -114,7 +115,7 @@ class DataLock:
             return None
         own = [f"{hub}:{name}@" for hub, name in (("hf", source.hf), ("ms", source.ms)) if name]
         for file in entry.files:
-            if file.at != source.url and not file.at.startswith(tuple(own)):
+            if file.at != source.url and not (file.at.startswith(tuple(own)) and address_parts(file.at)):
                 raise self._wrong(f"'{key(source)}' would be read from another place, {file.at[:200]}")
             if not is_hash(file.hash):
                 raise self._wrong(f"'{file.hash[:80]}', which stands there for {key(source)}, is no hash")

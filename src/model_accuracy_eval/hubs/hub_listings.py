@@ -294,7 +294,7 @@ def place(at: str, environment: Mapping[str, str]) -> tuple[Hub, ModelReference,
     """Whom to ask for a file, what it belongs to, and its URL."""
     if at.startswith(("http://", "https://")):
         return RawHost("/".join(at.split("/")[:3])), ModelReference(source="url", name=at, kind="dataset"), at
-    parts = _AT.fullmatch(at)
+    parts = address_parts(at)
     if parts is None or parts["source"] not in HOSTS:
         raise BadData(
             f"'{at}' is not a source of a file: write scheme:owner/name@revision/path with {', '.join(HOSTS)}."
@@ -303,6 +303,13 @@ def place(at: str, environment: Mapping[str, str]) -> tuple[Hub, ModelReference,
     named = {"source": parts["source"], "name": parts["name"], "revision": parts["commit"], "kind": "dataset"}
     reference = msgspec.convert(named, ModelReference)
     return hub, reference, hub.address(reference, parts["commit"], parts["path"])
+
+
+def address_parts(at: str) -> re.Match[str] | None:
+    """Those of `scheme:owner/name@revision/path`; None where it is no such address, or leads out of the dataset."""
+    parts = _AT.fullmatch(at)
+    words = [*parts["name"].split("/"), parts["commit"], *parts["path"].split("/")] if parts else []
+    return None if {"", ".", ".."}.intersection(words) else parts
 
 
 def file_name(at: str) -> str:

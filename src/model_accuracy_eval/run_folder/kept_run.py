@@ -117,16 +117,14 @@ def _differences(archive: Archive, stated: bytes, counts: Callable[[str], bool])
 
 
 def _without_manifest(run: RunFile | None, root: str) -> _Fault:
-    command = ["model-accuracy-eval", "run", "--reuse", root]
     if run is None or run.status == "running":
         doubt = f"The run '{root}' did not come to its end, so that no {MANIFEST} says what it left"
-        return _Fault(doubt, f"go on with it by --reuse {root}", shlex.join(command), cut_off=True)
+        return _Fault(doubt, *_going_on(root, "go on with it by"), cut_off=True)
     doubt = (
         f"The run '{root}' ended as {run.status} and has no {MANIFEST}, because not all of its files could be written "
         "or somebody removed it"
     )
-    command[2:2] = ["--mode", "eval"]
-    return _Fault(doubt, f"run --mode eval --reuse {root} judges its replies again", shlex.join(command))
+    return _Fault(doubt, *_going_on(root, "judge its replies again by", "--mode", "eval"))
 
 
 def _altered(found: manifest.Differences, root: str) -> _Fault:
@@ -135,12 +133,17 @@ def _altered(found: manifest.Differences, root: str) -> _Fault:
     files = "1 of its files differs" if len(names) == 1 else f"{len(names)} of its files differ"
     doubt = f"'{root}' is not what its run left: {files} from {MANIFEST} ({shown})"
     if all(name.startswith("results/") for name in names):
-        command = ["model-accuracy-eval", "run", "--mode", "eval", "--reuse", root]
-        return _Fault(
-            doubt, f"run --mode eval --reuse {root} judges its replies, which it left so, again", shlex.join(command)
-        )
+        return _Fault(doubt, *_going_on(root, "judge its replies, which it left so, again by", "--mode", "eval"))
     command = ["model-accuracy-eval", "verify", root]
     return _Fault(doubt, "look for a copy that is whole; `verify` names every file", shlex.join(command))
+
+
+def _going_on(root: str, verb: str, *mode: str) -> tuple[str, str]:
+    """What to do, and the command where it can be typed as it is: a zip has to be unpacked first."""
+    words = ["run", *mode, "--reuse", root]
+    if root.endswith(".zip"):
+        return f"unpack it, and {verb} {' '.join(words[:-1])} with its folder", ""
+    return f"{verb} {' '.join(words)}", shlex.join(["model-accuracy-eval", *words])
 
 
 def _outcome(run: RunFile, folder: str) -> Outcome:

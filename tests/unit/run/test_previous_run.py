@@ -226,5 +226,5 @@ def test_a_run_without_an_end_has_no_report() -> None:
     """Neither one that lost its manifest nor one without a plan."""
     _, store = evaluate(plan(), right)
     del store.files["manifest.sha256"]
-    with pytest.raises(BadReuse, match=r"has no manifest\.sha256, .*: run --mode eval --reuse memory"):
+    with pytest.raises(BadReuse, match=r"has no manifest\.sha256, .*: judge .* run --mode eval --reuse memory"):
         again(store)
