@@ -241,6 +241,7 @@ def _gone() -> tuple[type[BaseException], ...]:
     return (
         errors.RayActorError,
         errors.ActorUnschedulableError,
+        errors.ActorPlacementGroupRemoved,
         errors.WorkerCrashedError,
         errors.NodeDiedError,
         errors.ObjectLostError,
