@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from tests.dataset_fixtures import prepared
 
 from model_accuracy_eval.benchmarks.dataset_table import find
-from model_accuracy_eval.records import Attempt, Counts, DatasetResult, SummaryRow
+from model_accuracy_eval.records import Attempt, Counts, DatasetResult, GroupMean, SummaryRow, TaskGroup
 from model_accuracy_eval.run import plan_parts
 from model_accuracy_eval.run.outcome import conclude
 from model_accuracy_eval.scoring.figures.scorecard import Scorecard
@@ -68,3 +68,19 @@ def test_a_merged_run_that_lacks_samples_is_undecided() -> None:
     outcome = conclude(plan, None, (), "outputs/x", judged)
     assert (outcome.conclusion, outcome.exit_code) == ("undecided", 7)
     assert "merged without 1/4, 3/4, so 1201 samples were never asked (two: 1,200, one: 1): merge" in outcome.sentence
+
+
+def test_it_is_on_the_group_of_all_datasets() -> None:
+    """Not on a group inside it, nor on one of the datasets."""
+    means = (GroupMean(metric="accuracy"),)
+    inner, both = (
+        TaskGroup(name="inner", members=("a",), means=means),
+        TaskGroup(name="both", members=("inner", "b"), means=means),
+    )
+    asked = replace(plan_parts.plan({"endpoint": "http://x:1", "datasets": "demo_gsm8k"}, {}), groups=(inner, both))
+    judged = [
+        DatasetResult(dataset=name, version="1", rows=(SummaryRow(dataset=name, version="1", metric="accuracy", value=50.0),),
+                      problem_results=(), counts=Counts())
+        for name in "ab"
+    ]  # fmt: skip
+    assert "--gate 'both: accuracy >= NUMBER'" in conclude(asked, None, (), "outputs/x", judged).sentence
