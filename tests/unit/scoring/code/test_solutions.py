@@ -56,6 +56,7 @@ WRITTEN = {
     "several blocks": f"```python\ndef twice(x):\n    return 0\n```\nNo, better:\n```python\n{WHOLE}\n```\n```python\nprint(1)\n```",
     "built up": "First\n```python\ndef two():\n    return 2\n```\nthen\n```python\ndef twice(x):\n    return two() * x\n```",
     "a declaration that shares its line": f"```python\nTWO = 2; raise SystemExit\n```\n```python\n{WHOLE}\n```",
+    "the last of several heads": "@one way\n" * 4 + f"def twice(x:\n\ndef twice(x):\n    return 0\nNo:\n\n{WHOLE}",
     "other languages": f"```bash\npip install x\n```\n```python\n{WHOLE}\n```\n```json\n[]\n```",
     "uses the prompt's import and helper": "```python\ndef twice(x):\n    return math.floor(helper(2 * x - 1))\n```",
     "talk that uses the function": f"For example:\nresult = twice(2)\ncomes to 4.\n\n{WHOLE}\n",

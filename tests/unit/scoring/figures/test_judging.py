@@ -82,6 +82,19 @@ def test_several_k_stand_in_the_known_order() -> None:
     assert list(figures(counted(5, 3, 2, k=(1, 5)))) == expected
 
 
+def test_only_the_first_metric_has_figures_without_its_name() -> None:
+    """Of several in several pipelines, judged as they are named beforehand."""
+    second = replace(LETTERS, name="again")
+    both = replace(LETTERS, metrics=(*LETTERS.metrics, MetricUse(name="contains")))
+    card = Scorecard(task(both, second), 2, (2,))
+    card.judge(problem(0), [said("A"), said("X")])
+    names = [row.metric for row in card.rows("0ba9da")]
+    assert names == metric_names(task(both, second), 2, (2,))
+    assert [name for name in names if name.startswith("avg")] == [
+        "avg@2", "avg@2(contains)", "avg@2(accuracy,again)",
+    ]  # fmt: skip
+
+
 def test_no_problems_give_no_figures() -> None:
     """A dataset of which nothing was marked has unknown figures, not 0."""
     assert figures(counted(5)) == dict.fromkeys(metric_names(TASK, 5, (5,)))
