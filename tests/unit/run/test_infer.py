@@ -28,7 +28,7 @@ from model_accuracy_eval.records import (
     Shard,
     Timings,
 )
-from model_accuracy_eval.run import infer
+from model_accuracy_eval.run import infer, score
 from model_accuracy_eval.run.deploy import LiveService
 from model_accuracy_eval.run_folder import journal
 
@@ -212,6 +212,19 @@ def test_a_first_wave_of_rejections_ends_the_run_with_the_services_words() -> No
     with pytest.raises(NoHonestScore, match="rejected the first 4 requests.*Unauthorized"):
         collect(plan(1, concurrency=4), (prepared(50),), chat, MemoryStore())
     assert len(chat.requests) < 12
+
+
+def test_samples_of_a_problem_that_is_left_out_are_counted_by_what_became_of_them() -> None:
+    """A run that ended early leaves problems out of which samples are missing."""
+    lost = {1: Fault(kind="failed", sentence="lost"), 2: Fault(kind="rejected", sentence="no")}
+
+    def one_by_one(request: Request, _choice: int) -> str | Fault:
+        return lost[2] if request.n > 1 else lost.get(request.seed or 0, "1")
+
+    store = MemoryStore()
+    collect(plan(3, concurrency=1), (prepared(1),), ScriptedChat(one_by_one), store)
+    counts = score.judge(plan(5), prepared(1), store, fake_ports(), partial=True).counts
+    assert (counts.answered, counts.failed, counts.rejected, counts.missing) == (1, 1, 1, 2)
 
 
 def test_a_shard_of_a_few_rejections_says_nothing_of_the_whole_run() -> None:

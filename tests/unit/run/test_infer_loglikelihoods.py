@@ -129,6 +129,18 @@ def test_kinds_that_weigh_texts_are_refused_by_letters() -> None:
     assert evaluate(chat("echo"), built(shared)).counts.answered == 4
 
 
+def test_a_service_without_log_likelihoods_is_refused_in_its_own_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is said of a method that was never used."""
+
+    async def nothing(*_: object) -> None:
+        raise NoHonestScore("It gives none.")
+
+    client = chat()
+    monkeypatch.setattr(client, "loglikelihood_client", nothing)
+    with pytest.raises(NoHonestScore, match=r"^It gives none\.$"):
+        evaluate(client, built())
+
+
 @pytest.mark.parametrize(("options", "refused"), [(26, False), (27, True)])
 def test_options_beyond_the_alphabet_have_no_letter(options: int, refused: bool) -> None:
     """Texts can be weighed, however many they are."""

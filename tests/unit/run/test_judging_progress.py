@@ -21,6 +21,7 @@ from model_accuracy_eval.ports import Ports
 from model_accuracy_eval.records import ClientLimits, MetricUse, Pipeline
 from model_accuracy_eval.records.code import Execution, Program
 from model_accuracy_eval.run import pipeline
+from model_accuracy_eval.run.run_progress import StageTimer
 from model_accuracy_eval.scoring.metrics.metric_table import METRICS
 
 PROBLEMS, SAMPLES = 20, 2
@@ -101,4 +102,22 @@ def test_texts_say_how_many_are_scored(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setitem(METRICS, "exact_match", dataclasses.replace(METRICS["exact_match"], score=slow))
     world.run("infer")
-    assert len(counts(world.run("eval"), "scored")) >= 5
+    said = world.run("eval")
+    assert len(done := counts(said, "scored")) >= 5
+    left = [60 * int(match[3]) + int(match[4]) for match in map(LINE.search, said) if match]
+    assert left == [7 * (40 - number) for number in done]
+
+
+def test_the_time_of_a_stage_inside_another_counts_once() -> None:
+    """And a stage that comes twice has the sum."""
+    clock, begun = ManualClock(), list[str]()
+    timer = StageTimer(clock, begun.append)
+    with timer.stage("deploy"):
+        clock.sleep(2)
+        with timer.stage("infer"):
+            clock.sleep(3)
+        clock.sleep(1)
+    with timer.stage("deploy"):
+        clock.sleep(4)
+    assert timer.seconds == {"infer": 3.0, "deploy": 7.0}
+    assert begun == ["deploy", "infer", "deploy"]

@@ -120,6 +120,18 @@ def test_a_replica_that_others_outdo_is_given_up_and_named() -> None:
     assert len(attempts(store)) < 20
 
 
+def test_a_replica_that_answers_now_and_then_is_kept() -> None:
+    """Two failures in a row, again and again."""
+    moody = ScriptedChat(
+        lambda request, choice: (
+            by_seed(request, choice) if len(moody.requests) % 3 == 0 else Fault(kind="failed", sentence="lost")
+        )
+    )
+    _, said = collect(plan(1, concurrency=1), [moody, Dying(None)], 40)
+    assert len(moody.requests) > 9
+    assert not [line for line in said if "asked no more" in line]
+
+
 class Silent(ScriptedChat):
     """Says nothing to its first requests, so many of them."""
 

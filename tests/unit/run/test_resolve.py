@@ -66,6 +66,7 @@ def test_a_gate_has_the_figure_that_it_needs_computed() -> None:
     """pass@2 of five samples, although only pass@5 was asked for."""
     assert plan(gate=("demo_gsm8k: pass@2 >= 50",)).k == (2, 5)
     assert plan(gate=("demo_gsm8k: cons@3 >= 50",), k=(1,)).k == (1, 3)
+    assert plan(gate=("demo_gsm8k: pass@5 >= 50",), k=(1,)).k == (1, 5)
 
 
 def test_a_gate_on_a_baseline_needs_one() -> None:

@@ -61,6 +61,7 @@ def test_a_clean_run_needs_no_words() -> None:
 def test_what_went_missing_is_said_with_its_numbers(counts: Counts, sentence: str) -> None:
     """Each kind of loss has its own sentence."""
     assert sentence in told(counts, msgspec.structs.replace(PLAN, absent_shards=("1/2",) * (counts.missing > 0)))
+    assert "merged" not in told(counts)
 
 
 @pytest.mark.parametrize(

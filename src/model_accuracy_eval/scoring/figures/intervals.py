@@ -245,8 +245,7 @@ def _jackknife(kind: str, n: int, c: int, k: int) -> float:
     """The variance of an estimate from n samples, c of them right, by leaving out one after the other; too large on the
     average rather than too small (Efron and Stein 1981)."""
     estimate = ESTIMATORS[kind]
-    without_right = estimate(n - 1, c - 1, k) if c else 0.0
-    without_wrong = estimate(n - 1, c, k) if c < n else 0.0
+    without_right, without_wrong = estimate(n - 1, max(c - 1, 0), k), estimate(n - 1, min(c, n - 1), k)
     centre = (c * without_right + (n - c) * without_wrong) / n
     squares = c * (without_right - centre) ** 2 + (n - c) * (without_wrong - centre) ** 2
     return (n - 1) / n * squares

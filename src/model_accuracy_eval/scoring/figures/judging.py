@@ -170,12 +170,14 @@ def judge(
     texts = [_text(sample) for sample in samples]
     answers = answers_by_sample = _answers_by_sample(problem, texts, pipeline)
     lost = [_lost(sample) is not None for sample in samples]
-    first = _values(pipeline.metrics[0], answers_by_sample, problem, ask_results)
-    verdicts = tuple(map(_verdict, samples, texts, answers_by_sample, first))
+    first, *others = pipeline.metrics
+    of_first = _values(first, answers_by_sample, problem, ask_results)
+    verdicts = tuple(map(_verdict, samples, texts, answers_by_sample, of_first))
     if filters.choose(pipeline.filters):
         answers = filters.run(pipeline.filters, texts, problem)
         lost = filters.lost(pipeline.filters, texts, lost, problem)
-    values = (_values(use, answers, problem, ask_results) for use in pipeline.metrics)
+        of_first = _values(first, answers, problem, ask_results)
+    values = [of_first, *(_values(use, answers, problem, ask_results) for use in others)]
     return JudgedSamples(
         verdicts,
         tuple(

@@ -232,6 +232,19 @@ def test_the_noise_of_a_mean_is_that_of_its_samples(n: int, data: st.DataObject)
     assert found.variance == pytest.approx(c * (n - c) / n**2 / (n - 1))
 
 
+@pytest.mark.parametrize("right", range(5))
+@pytest.mark.parametrize(("key", "estimate"), [("pass@2", pass_at_k), ("cons@3", cons_at_k)])
+def test_estimates_vary_as_without_one_sample_after_the_other(
+    key: str, estimate: Callable[[int, int, int], float], right: int
+) -> None:
+    """Efron and Stein's jackknife, by leaving out."""
+    samples = [1.0] * right + [0.0] * (4 - right)
+    found = intervals.noise("pass@k", key, samples)
+    without = [estimate(3, int(sum(samples[:at] + samples[at + 1 :])), int(key[-1])) for at in range(4)]
+    assert found.variance == pytest.approx(3 / 4 * sum((each - np.mean(without)) ** 2 for each in without))
+    assert (found.freedom, found.draws) == (3, 1)
+
+
 def test_groups_are_known_as_well_as_their_members() -> None:
     """Two halves of one dataset are known as well as the whole."""
     random = np.random.default_rng(10)

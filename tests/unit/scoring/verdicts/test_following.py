@@ -6,9 +6,10 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.unit.scoring.judged_tasks import pipe, task
 
 from model_accuracy_eval.benchmarks import demo
-from model_accuracy_eval.records import Gate
+from model_accuracy_eval.records import Gate, Step
 from model_accuracy_eval.scoring.figures import intervals
 from model_accuracy_eval.scoring.verdicts.following import (
     BeginningMean,
@@ -53,6 +54,15 @@ def test_figures_of_right_and_wrong_are_followed_by_their_numbers() -> None:
         is_mean_of_samples=False, yes_or_no=True, by_count=(0.0, 1.0, 1.0, 1.0, 1.0, 1.0), drawn=True
     )
     assert FIGURES["cons@5"].by_count == (0.0, 0.0, 0.0, 1.0, 1.0, 1.0)
+
+
+def test_figures_that_more_than_numbers_of_right_samples_make_are_not_counted() -> None:
+    """A vote chooses among samples; what is no share has no ends."""
+    voted = followed_figures(task(pipe("exact_match", filters=[Step(name="majority_vote")])), N, (N,))
+    assert {name: (each.by_count, each.is_mean_of_samples) for name, each in voted.items()} == {
+        "exact_match": (None, False)
+    }
+    assert followed_figures(task(pipe("word_error_rate")), N, (N,)) == {}
 
 
 def test_single_samples_are_units_where_only_their_mean_is_gated() -> None:
