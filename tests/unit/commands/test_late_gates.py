@@ -162,14 +162,6 @@ def test_a_run_that_was_stopped_passes_nothing() -> None:
         decide(store, "demo_gsm8k: avg@5 >= 2")
 
 
-def test_edited_figures_pass_nothing() -> None:
-    """The results are those that the run left, or there is no verdict on them."""
-    store = kept()
-    store.files[RESULTS] = store.files[RESULTS].replace(b'"value": 30.0', b'"value": 99.0')
-    with pytest.raises(BadReuse, match="'memory' is not what its run left"):
-        decide(store, "demo_gsm8k: avg@5 >= 2")
-
-
 def test_what_was_not_computed_is_named_with_the_command_that_does() -> None:
     """pass@2 of a run for k = 5; without any gate there is nothing to decide."""
     with pytest.raises(BadReuse, match=r"no figures for k = 2: .* run --mode eval --reuse memory --gate"):

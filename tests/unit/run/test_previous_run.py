@@ -209,22 +209,3 @@ def test_a_report_that_is_rendered_again_is_the_same(gate: str) -> None:
         del store.files[name]
     assert sorted(again(store)) == sorted(lost)
     assert store.files == before
-
-
-@pytest.mark.parametrize("name", ["predictions/vllm-api-stream-chat/demo_gsm8k.jsonl", RESULTS, "run.json"])
-def test_figures_of_other_replies_are_not_rendered_again(name: str) -> None:
-    """The sentence names the file, and replies that are as they were can be judged again."""
-    _, store = evaluate(plan(), right)
-    store.files[name] += b"\n"
-    with pytest.raises(BadReuse, match=rf"'memory' is not what its run left: .* \(changed: {name}\)") as error:
-        again(store)
-
-    assert (error.value.next_step or "").split()[1] == ("run" if name == RESULTS else "verify")
-
-
-def test_a_run_without_an_end_has_no_report() -> None:
-    """Neither one that lost its manifest nor one without a plan."""
-    _, store = evaluate(plan(), right)
-    del store.files["manifest.sha256"]
-    with pytest.raises(BadReuse, match=r"has no manifest\.sha256, .*: judge .* run --mode eval --reuse memory"):
-        again(store)
