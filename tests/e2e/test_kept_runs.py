@@ -196,3 +196,26 @@ def test_a_shard_that_was_cut_off_is_merged_with_its_doubt(runs: Path) -> None:
     assert done.code == 0, done.err
     assert all("unverified" in text.lower() for text in texts)
     assert "did not come to its end" in " ".join(done.out.split())
+
+
+UNREADABLE: dict[str, tuple[str, str, str]] = {
+    "half a line": (r'\{"data_abbr"', '{"data', "is not as this program writes it"),
+    "another type": ('"id":3,', '"id":"x",', "is not as this program writes it"),
+    "another problem": ('"id":3,', '"id":333,', "have a sample of problem 333 (0) that was not asked"),
+}
+
+
+@pytest.mark.parametrize("damage", UNREADABLE)
+@pytest.mark.parametrize("verb", ["report", "export", "compare", "rescore", "judge"])
+def test_what_cannot_be_read_is_no_defect(verb: str, damage: str, runs: Path) -> None:
+    """Whoever goes on with a journal that was edited by hand hears of the line, if it is needed."""
+    old, new, sentence = UNREADABLE[damage]
+    edit(runs / "new" / JOURNAL, old, new)
+    if verb == "judge":
+        done = command.run("run", "--mode", "eval", "--reuse", runs / "new")
+        assert done.code in {2, 5}, done.out
+    else:
+        done, _ = typed(verb, runs, "--unverified")
+        assert done.code in {0, 2}, done.err
+    if done.code and not (verb == "rescore" and damage == "another problem"):
+        assert sentence in " ".join((done.out + done.err).split()) or "cannot be read: " in done.err

@@ -12,6 +12,7 @@ from model_accuracy_eval.errors import EvalError
 from model_accuracy_eval.report import figures, page
 from model_accuracy_eval.report.endings import CONCLUSIONS
 from model_accuracy_eval.run_folder import kept_run, runfile
+from model_accuracy_eval.run_folder.manifest import MANIFEST
 from model_accuracy_eval.run_folder.run_archive import open_archive
 from model_accuracy_eval.run_folder.run_folder import find_runs
 from model_accuracy_eval.run_folder.runfile import RUN_FILE, RunFile
@@ -69,11 +70,11 @@ def view(folder: str, *, no_browser: bool, unverified: bool) -> None:
 def _listed(path: str, unpacked: Path, *, unverified: bool) -> list[ListedRun]:
     """The run, if its file is whole, with the address of its page; a zip's pages are unpacked for it."""
     archive = open_archive(path)
-    run = runfile.read_if_complete(archive.read(RUN_FILE), path)
-    if run is None:
+    if archive.read(MANIFEST) is None and runfile.read_if_complete(archive.read(RUN_FILE), path) is None:
         return []
     pages = {page.PAGE, page.REPLIES_PAGE} & set(archive.names())
     kept = kept_run.opened(archive, unverified=unverified, cut_off=True, also=pages)
+    run = kept.run()
     folder = Path(path).absolute()
     if not folder.is_dir():
         for name in (page.PAGE, page.REPLIES_PAGE):

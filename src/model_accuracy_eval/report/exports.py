@@ -63,8 +63,8 @@ def exported_run(report: Report, archive: Archive) -> ExportedRun:
             try:
                 attempt = journal.attempt(line)
                 shown.setdefault(attempt.problem, journal.whole_prompt(line))
-            except msgspec.DecodeError as error:
-                raise BadReuse(f"'{archive.root}/{name}', line {place} cannot be read: {error}.") from error
+            except BadReuse as error:
+                raise BadReuse(f"'{archive.root}/{name}', line {place} cannot be read: {error.__cause__}.") from error
             answers[attempt.problem, max(attempt.index, 0)] = attempt
         for line in archive.lines(journal.failures_file(label, result.dataset)):
             shown.setdefault(journal.key(line)[0], journal.whole_prompt(line))

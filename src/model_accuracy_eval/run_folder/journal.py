@@ -5,9 +5,11 @@ does it; they are asked again when the run is resumed.
 """
 
 from collections.abc import Callable, Iterable
+from typing import TypeVar
 
 import msgspec
 
+from model_accuracy_eval.errors import BadReuse
 from model_accuracy_eval.records import (
     Attempt,
     EarlierReply,
@@ -24,6 +26,7 @@ from model_accuracy_eval.records import (
 )
 from model_accuracy_eval.records.exchange import GENERATING_METHODS
 
+T = TypeVar("T")
 _TEXT_METHODS = frozenset({"text", "echo", "prompt-logprobs"})
 _ROLES = {"system": "SYSTEM", "user": "HUMAN", "assistant": "BOT"}
 
@@ -110,12 +113,32 @@ class ShownProblem(msgspec.Struct):
 
 
 _encode = msgspec.json.Encoder().encode
-_decode_answer = msgspec.json.Decoder(AnswerLine).decode
-_decode_failure = msgspec.json.Decoder(FailureLine).decode
-_decode_key = msgspec.json.Decoder(SampleKey).decode
-_decode_time = msgspec.json.Decoder(SampleTime).decode
-_decode_shown = msgspec.json.Decoder(SampleShown).decode
-_decode_turns = msgspec.json.Decoder(list[Turn]).decode
+
+
+def _reader(kind: type[T]) -> Callable[[bytes | msgspec.Raw], T]:
+    """Of lines that somebody may have changed since they were written."""
+    decode = msgspec.json.Decoder(kind).decode
+
+    def read(source: bytes | msgspec.Raw) -> T:
+        try:
+            return decode(source)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise BadReuse(
+                f"A line of the journal is not as this program writes it ({error}): it begins with "
+                f"{bytes(source)[:_BEGINNING]!r}. Take it out, and run --reuse asks again for what it was."
+            ) from error
+
+    return read
+
+
+_BEGINNING = 60
+"""Bytes of a line by which it can be found."""
+_decode_answer = _reader(AnswerLine)
+_decode_failure = _reader(FailureLine)
+_decode_key = _reader(SampleKey)
+_decode_time = _reader(SampleTime)
+_decode_shown = _reader(SampleShown)
+_decode_turns = _reader(list[Turn])
 
 
 def file(label: str, dataset: str) -> str:
@@ -230,7 +253,7 @@ def sample_time(source: bytes) -> tuple[int, float] | None:
     """(problem, seconds of its sample) of a line of the journal; None if it does not say."""
     try:
         sample = _decode_time(source)
-    except msgspec.DecodeError:  # a line that a kill cut off, in the journal of a run that is no longer looked after
+    except BadReuse:  # a line that a kill cut off, in the journal of a run that is no longer looked after
         return None
     return (sample.id, sample.timings.e2e) if sample.timings else None
 

@@ -135,8 +135,8 @@ def is_of_shard(problem: int, task: TaskSpec, shard: Shard) -> bool:
 def _sample(line: bytes, shard: ShardFolder, name: str, number: int) -> tuple[int, int]:
     try:
         return journal.key(line)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise _unfit(shard, name, number, f"no sample ({error})") from error
+    except BadReuse as error:
+        raise _unfit(shard, name, number, f"no sample ({error.__cause__})") from error
 
 
 def _unfit(shard: ShardFolder, name: str, number: int, reason: str) -> BadReuse:
