@@ -200,13 +200,12 @@ class _DatasetJudge:
         if self._needed is not None and attempt.index not in self._needed.get(attempt.problem, ()):
             return
         if attempt.problem in self._results or attempt.problem not in self._problems:
-            reason = (
-                "too many, which would count it twice" if attempt.problem in self._results else "that was not asked"
-            )
+            reason = f"({attempt.index}) that was not asked"
+            if attempt.problem in self._results:
+                reason = f"too many ({attempt.index}), which would count it twice"
             raise NoHonestScore(
-                f"The replies to '{self._prepared.task.name}' have a sample of problem {attempt.problem} "
-                f"({attempt.index}) {reason}: a run leaves each of its samples once, so find out who wrote into its "
-                "folder.",
+                f"The replies to '{self._prepared.task.name}' have a sample of problem {attempt.problem} {reason}: a run "
+                "leaves each of its samples once, so find out who wrote into its folder.",
                 stage="score",
             )
         samples = self._unjudged.setdefault(attempt.problem, {})
