@@ -204,8 +204,8 @@ class _DatasetJudge:
             if attempt.problem in self._results:
                 reason = f"too many ({attempt.index}), which would count it twice"
             raise NoHonestScore(
-                f"The replies to '{self._prepared.task.name}' have a sample of problem {attempt.problem} {reason}: a run "
-                "leaves each of its samples once, so find out who wrote into its folder.",
+                f"The replies to '{self._prepared.task.name}' have a sample of problem {attempt.problem} {reason}: a "
+                "run leaves each of its samples once, so find out who wrote into its folder.",
                 stage="score",
             )
         samples = self._unjudged.setdefault(attempt.problem, {})
