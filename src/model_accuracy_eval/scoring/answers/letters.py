@@ -33,7 +33,7 @@ _OPENED = (
 _CLOSED = r"[*_)\]）}$\\\"'”`】]{0,8}"
 _FILLERS = (
     r"(?:[\s*_:：\[{(]{0,8}(?i:most|more|likely|probably|clearly|therefore|thus|hence|indeed|actually|definitely|"
-    r"simply|still|then|option|choice|letter|text|not|neither|(?P<several>either|both|between|among)|opción|opção|"
+    r"simply|still|then|option|choice|letter|text|not|neither|either|both|between|among|opción|opção|"
     r"opzione|вариант|la|le|die|nicht|pas|选项?|選項?|选择|옵션|선택지)(?![a-z])){0,4}"
 )
 _VALUE = re.compile(_FILLERS + _OPENED)
@@ -65,7 +65,7 @@ def _letter_at(reply: SaidText, claim: ClaimedAnswer) -> Value | None:
     letter, (start, end) = _capital(found["letter"]), found.span("letter")
     if letter not in _known(problem):
         return None
-    several = found["several"] or another_letter(text, end, letter, problem.choices)
+    several = another_letter(text, end, letter, problem.choices)
     return Value(None if several else letter if letter in _offered(problem) else "", start, end)
 
 
@@ -90,8 +90,8 @@ def another_letter(text: str, end: int, letter: str, choices: tuple[str, ...] = 
 
     The letter's own option may stand between them: "(A) Paris or (B) Rome".
     """
-    other = _NEXT.match(text, end) or _NEXT.match(text, _end_of_option(text, end, letter, choices))
-    if other is None or other["letter"] == letter or markers.DENIED_AFTER.match(text, other.end("letter")):
+    other = _NEXT.match(text, _end_of_option(text, end, letter, choices))
+    if other is None or other["letter"] == letter:
         return 0
     is_list = not other["comma"] or _LIST_GOES_ON.match(text, other.end("letter"))
     return other.end("letter") if is_list else 0
@@ -109,14 +109,11 @@ def _end_of_option(text: str, end: int, letter: str, choices: tuple[str, ...]) -
 # Weaker than a statement: a letter that is chosen, or called right, or alone.
 
 
-_CHOSEN_WORDS = ("choose", "chose", "pick", "select", "go with", "going with", " is ", "'s ", "选", "wähle", "elijo")
 _CHOSEN = re.compile(
     r"(?:\b(?:(?i:choose|chose|pick|select|going[ ]with|go[ ]with|wähle|choisis|elijo|escolho|scelgo)\b(?:[ ]the\b)?"
     r"|[Ii]t(?:[ ]is|['’]s|[ ]must[ ]be|[ ]should[ ]be)\b(?=[ ](?:not[ ])?[*(]{0,3}[A-Z]\b))"
     rf"|不?选(?:择)?(?:选项|(?!项))){_FILLERS}{_OPENED}"
 )
-_JOINED = re.compile(rf"{_CLOSED} (?:or|and)\b")
-_CALLED_WORDS = ("correct", "right", "best", "appropriate", "accurate", "richtig", "正确", "正しい", "正解", "정답")
 _CALLED_RIGHT = re.compile(
     rf"(?<![A-Za-z])[*_(\[（]{{0,4}}(?P<letter>[A-Z]){_CLOSED}[ ]{{0,2}}"
     r"(?:(?:[\w' -]{1,30}[ ](?=is[ ]the[ ]best))?(?i:is|seems|(?:must|should|would)[ ]be|ist|est|es|é|è)[ ]"
@@ -137,7 +134,7 @@ _NAMED = re.compile(
     r"[*_(]{0,4}(?:(?i:option|choice)[ ])?[*_(]{0,4}"
     r"|(?<!or )(?<!nd )(?<!than )\((?=[A-Z]\)[*_.]{0,6}\s*\Z))"  # at the end (B).
     r"(?P<letter>[A-Z])(?:[.):*](?=[ *_)\n.:,])"
-    r"(?![^\n]*\n\s{0,2}[*_(]{0,3}[A-Z][).:*])"  # no list of options
+    r"(?![^\n]*\n\s{0,2}[*_(]{0,3}(?!(?P=letter))[A-Z][).:*])"  # no list of options
     r"|(?=[*_.。)]{0,4}\s*\Z))"
 )
 _MENTIONED = re.compile(rf"(?i:\b(?:option|choice)\b|选项){_OPENED}")
@@ -147,17 +144,10 @@ _LONGEST_ALONE = 40
 def _weaker(reply: SaidText) -> Value | None:
     """The last letter that is chosen; else the one that is called right; else the one alone on its line; else the one
     at the start of lines; else the option whose text is the whole reply. Two of the same kind are none."""
-    text, low = reply.text, reply.low
-    if any(word in low for word in _CHOSEN_WORDS) and (chosen := _statements(_CHOSEN.finditer(text), reply)):
-        live: list[Value] = []
-        for value, is_denied in chosen:
-            live = [one for one in live if one.text != value.text] if is_denied else [*live, value]
-        is_one = len({value.text for value in live[-2:]}) < 2 or not _JOINED.match(text, live[-2].end)
-        return live[-1] if live and is_one else Value(None, 0, len(text))
-    if any(word in low for word in _CALLED_WORDS) and (called := _only(_CALLED_RIGHT.finditer(text), reply)):
-        return called
-    if alone := _only(_ALONE.finditer(text), reply):
-        return alone
+    text = reply.text
+    for pattern in (_CHOSEN, _CALLED_RIGHT, _ALONE):
+        if value := _only(pattern.finditer(text), reply):
+            return value
     for start in (0, text.rstrip().rfind("\n") + 1):
         named = _only(_NAMED.finditer(text, start), reply)
         if named and named.text:
@@ -170,24 +160,15 @@ def _of_line(reply: SaidText, lines: list[tuple[int, int]]) -> Value | None:
     text = reply.text
     # A line that goes on after a letter speaks of an option; only the first one of a reply may be its answer.
     leading = [line for start, end in lines if (line := _LEADING.match(text, start, end))]
-    worded = [line for line in leading if _has_its_text(text, line, reply.problem)]
-    if value := _only(worded, reply):
-        return value
     if leading and leading[0].start() == lines[0][0] and (value := _only(leading, reply)):
         return value
-    if leading or not lines:
+    if not lines:
         return None
     last = text[slice(*lines[-1])]
-    for said in (text, last, last.rpartition(" is ")[2]):
+    for said in (last, last.rpartition(" is ")[2]):
         if worded_letter := option_that_is(said, reply.problem.choices):
             return Value(worded_letter, len(text), len(text))
     return _begins_with_option(reply)
-
-
-def _has_its_text(text: str, line: re.Match[str], problem: Problem) -> bool:
-    """Whether the letter at the beginning of a line is followed by its option, and nothing else."""
-    end = _end_of_option(text, line.end("letter"), line["letter"], problem.choices)
-    return end > line.end("letter") and not text[end : (text + "\n").find("\n", end)].strip(_AROUND)
 
 
 def _begins_with_option(reply: SaidText) -> Value | None:
@@ -225,8 +206,7 @@ def _statements(matches: Iterable[re.Match[str]], reply: SaidText) -> list[tuple
             or not is_meant(low, max(0, low.rfind("\n", 0, start)), start)
         )
         if letter in _offered(problem) or beside:
-            several = beside or (match.re.groupindex.get("several") and match["several"])
-            found.append((Value(None if several else letter, start, end), is_denied))
+            found.append((Value(None if beside else letter, start, end), is_denied))
     return found
 
 

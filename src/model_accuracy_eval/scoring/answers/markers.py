@@ -101,7 +101,6 @@ def any_of(field: str) -> str:
 
 NOUNS = LANGUAGES["English"].answer
 OTHER_NOUNS = ("result", *(noun for name, row in LANGUAGES.items() if name != "English" for noun in row.answer))
-OTHER_ASCII_NOUNS = tuple(noun for noun in OTHER_NOUNS if noun.isascii())
 OPTION_NOUNS = ("option", "choice", "letter", "opción", "opção", "opzione", "вариант", "选项", "選項")
 """They announce the answer where an adjective says that theirs is the right one."""
 RIGHT_OPTION = re.compile(
@@ -116,7 +115,7 @@ BEFORE_LABEL = re.compile(
 """All that stands on the line before the noun of a label."""
 FINAL = re.compile(rf"(?:\b(?:{_words('final')})|{_words('final', spaced=False)})[\s_*-]{{0,3}}\Z")
 AFTER = re.compile(
-    rf"(?![>\"'”])[ ]?(?:\([^()\n]{{1,30}}\)|s\b)?(?:[ ]{_ADJECTIVES}\b)?[ \t*_`}}]{{0,6}}"
+    rf"(?![>\"'”])[ ]?(?:\([^()\n]{{1,30}}\))?(?:[ ]{_ADJECTIVES}\b)?[ \t*_`}}]{{0,6}}"
     r"(?:(?P<label>[:：=]|→|->)"
     rf"|(?P<is>[^.:：\n]{{0,90}}?(?<!\w)(?:{_words('is_')})(?!\w))(?:[ \t]*[:：])?)"
 )

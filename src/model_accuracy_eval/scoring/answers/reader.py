@@ -86,7 +86,8 @@ def read(text: str, problem: Problem, kind: Wanted, *, flexible: bool = True) ->
     if (value := kind.weaker(ends)) is not None:
         return _restated(ends, kind, value)
     # Where an answer is announced and cannot be told, any other would be a guess.
-    return kind.last(reply) if flexible and not any(_says_something(reply, claim) for claim in claims) else None
+    is_announced = any(claim.strength == MARKED and not is_hash(reply, claim) for claim in claims)
+    return kind.last(reply) if flexible and not is_announced else None
 
 
 def what_is_said(text: str, problem: Problem) -> str | None:
@@ -132,25 +133,19 @@ def _claims(reply: SaidText) -> list[ClaimedAnswer]:
         claims += _boxes(text)
     if "#" in text:
         claims += _hashes(text)
-    if "\nA:" in text and "\nB:" not in text:
-        place = text.rindex("\nA:")
-        is_reasoning = text[place + 3 : place + 9].strip().startswith("Let")
-        claims += [ClaimedAnswer(MARKED, place + 1, place + 3, _line_end(text, place + 3))] * (not is_reasoning)
     claims += _announced(reply, markers.NOUNS)
     return sorted(claims, key=_place)[-_MOST:]
 
 
 def _claims_in_other_words(reply: SaidText) -> list[ClaimedAnswer]:
-    nouns = markers.OTHER_ASCII_NOUNS if reply.low.isascii() else markers.OTHER_NOUNS
-    return sorted(_announced(reply, (*nouns, *markers.OPTION_NOUNS)), key=_place)[-_MOST:]
+    return sorted(_announced(reply, (*markers.OTHER_NOUNS, *markers.OPTION_NOUNS)), key=_place)[-_MOST:]
 
 
 def _hashes(text: str) -> Iterator[ClaimedAnswer]:
     place = text.find("####")
     while place >= 0:
         end = place + 4
-        if "#" not in {text[place - 1 : place], text[end : end + 1]}:
-            yield ClaimedAnswer(MARKED, place, end, _line_end(text, end))
+        yield ClaimedAnswer(MARKED, place, end, _line_end(text, end))
         place = text.find("####", end)
 
 
@@ -178,10 +173,6 @@ def _line_end(text: str, start: int) -> int:
 _BEFORE_VALUE = frozenset(" \t\r\n$*[\\:：`")
 
 
-def _says_something(reply: SaidText, claim: ClaimedAnswer) -> bool:
-    return claim.strength == MARKED and not is_hash(reply, claim) and not reply.text[claim.start : claim.end].isspace()
-
-
 def is_hash(reply: SaidText, claim: ClaimedAnswer) -> bool:
     return reply.text.startswith("####", claim.place)
 
@@ -199,11 +190,11 @@ def _announced(reply: SaidText, nouns: Iterable[str]) -> Iterator[ClaimedAnswer]
 def _announcement(reply: SaidText, noun: str, place: int) -> ClaimedAnswer | None:
     low, end = reply.low, place + len(noun)
     is_spaced = noun < "\u0700"
-    if is_spaced and ((low[end : end + 1].isalpha() and low[end] != "s") or low[place - 1 : place].isalpha()):
+    if is_spaced and (low[end : end + 1].isalpha() or low[place - 1 : place].isalpha()):
         return None  # a part of another word
     after = (markers.AFTER if is_spaced else markers.AFTER_UNSPACED).match(low, end)
-    if after is None or (low[end : end + 1] == "s" and low.startswith("\n", after.end())):
-        return None  # the latter is the head of a list of answers
+    if after is None:
+        return None
     return _said(low, place, after) if noun not in markers.OPTION_NOUNS or _is_right_one(low, place, end) else None
 
 
@@ -265,8 +256,6 @@ def _are_side_by_side(reply: SaidText, value: Value, claim: ClaimedAnswer) -> bo
 
 def _since_withdrawal(reply: SaidText, found: Found) -> Found:
     """The claims after the last "wait" that is followed by any."""
-    if len({value.text for _, value in found}) == 1:
-        return found
     first, last = found[0][1], found[-1][0]
     withdrawals = [*markers.WITHDRAWN.finditer(reply.low, first.end, max(first.end, last.place))]
     for mark in reversed(withdrawals):
@@ -278,7 +267,7 @@ def _since_withdrawal(reply: SaidText, found: Found) -> Found:
 
 def _is_denied(reply: SaidText, claim: ClaimedAnswer, value: Value) -> bool:
     low = reply.low
-    place = max(0, claim.place - 8 if claim.strength == BOXED else claim.place, value.start - 24)
+    place = max(0, claim.place, value.start - 24)
     place = max(place, low.rfind(",", place, value.start))
     return (
         markers.DENIED.search(low, place, value.start) is not None
@@ -288,12 +277,8 @@ def _is_denied(reply: SaidText, claim: ClaimedAnswer, value: Value) -> bool:
 
 def _restated(reply: SaidText, kind: Wanted, value: Value) -> str | None:
     """The value, or the one that takes its place after "wait, actually"."""
-    end = value.end
-    for mark in [*markers.WITHDRAWN.finditer(reply.low, end)][-_MOST:]:
-        if mark.start() >= end:
-            other = _affirmed(reply, kind, mark.end())
-            if other is not None:
-                value, end = other, other.end
+    for mark in [*markers.WITHDRAWN.finditer(reply.low, value.end)][-_MOST:]:
+        value = _affirmed(reply, kind, mark.end()) or value
     return value.text
 
 
