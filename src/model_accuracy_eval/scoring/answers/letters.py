@@ -128,15 +128,17 @@ _LEADING = re.compile(
     r"[ \t*_(\[（]{0,8}(?:(?i:option|choice)[ ])?(?P<letter>[A-Z])(?:[)\]）.:：*]|__|,(?!\s?[A-Z]\b))"
 )
 _NAMED = re.compile(
-    r"(?:(?:\b(?i:is|be|to|hence|thus|therefore),?[ ]"  # the best one is **B. Paris**
-    r"|(?:(?<=[a-z,][ ])|(?<=\())(?=[*_(]{0,3}(?i:option|choice)[ ])"  # it is near to option B.
-    r"|\b(?:is|be|are|to|from|gives|been)\b[^\n.:]{0,40}[:：][ *_]{0,3}\s{1,4})"  # the best one is:⏎⏎B. Paris
-    r"[*_(]{0,4}(?:(?i:option|choice)[ ])?[*_(]{0,4}"
-    r"|(?<!or )(?<!nd )(?<!than )\((?=[A-Z]\)[*_.]{0,6}\s*\Z))"  # at the end (B).
-    r"(?P<letter>[A-Z])(?:[.):*](?=[ *_)\n.:,])"
-    r"(?![^\n]*\n\s{0,2}[*_(]{0,3}(?!(?P=letter))[A-Z][).:*])"  # no list of options
+    r"(?<!\w)(?P<letter>[A-Z])(?:[.):*](?=[ *_)\n.:,])(?![^\n]*\n\s{0,2}[*_(]{0,3}(?!(?P=letter))[A-Z][).:*])"
     r"|(?=[*_.。)]{0,4}\s*\Z))"
 )
+"""A letter with its mark, but no list of options."""
+_BEFORE_NAMED = re.compile(
+    r"(?:\b(?i:is|be|to|hence|thus|therefore),?[ ]"  # the best one is **B. Paris**
+    r"|(?:(?<=[a-z,][ ])|(?<=\())(?=[*_(]{0,3}(?i:option|choice)[ ])"  # it is near to option B.
+    r"|\b(?:is|be|are|to|from|gives|been)\b[^\n.:]{0,40}[:：][ *_]{0,3}\s{1,4})"  # the best one is:⏎⏎B. Paris
+    r"[*_(]{0,4}(?:(?i:option|choice)[ ])?[*_(]{0,4}\Z"
+)
+_IN_BRACKETS = re.compile(r"(?<!or )(?<!nd )(?<!than )\([A-Z]\)[*_.]{0,6}\s*\Z")
 _MENTIONED = re.compile(rf"(?i:\b(?:option|choice)\b|选项){_OPENED}")
 _LONGEST_ALONE = 40
 
@@ -145,14 +147,24 @@ def _weaker(reply: SaidText) -> Value | None:
     """The last letter that is chosen; else the one that is called right; else the one alone on its line; else the one
     at the start of lines; else the option whose text is the whole reply. Two of the same kind are none."""
     text = reply.text
+    ending = max(0, len(text) - _LONGEST_ENDING)
     for pattern in (_CHOSEN, _CALLED_RIGHT, _ALONE):
-        if value := _only(pattern.finditer(text), reply):
+        if value := _only(pattern.finditer(text, ending), reply):
             return value
-    for start in (0, text.rstrip().rfind("\n") + 1):
-        named = _only(_NAMED.finditer(text, start), reply)
+    for begin in (ending, text.rstrip().rfind("\n") + 1):
+        letters = _NAMED.finditer(text, begin)
+        named = _only((one for one in letters if _is_named(text, one.start())), reply)
         if named and named.text:
             return named
     return _of_line(reply, [(start, end) for start, end in _lines(text) if start < end])
+
+
+_LONGEST_ENDING = 2000
+"""What stands before is reasoning."""
+
+
+def _is_named(text: str, place: int) -> bool:
+    return bool(_BEFORE_NAMED.search(text, max(0, place - 80), place) or _IN_BRACKETS.match(text, max(0, place - 1)))
 
 
 def _of_line(reply: SaidText, lines: list[tuple[int, int]]) -> Value | None:
@@ -200,7 +212,9 @@ def _statements(matches: Iterable[re.Match[str]], reply: SaidText) -> list[tuple
         beside = another_letter(text, end, letter, problem.choices)
         is_denied = bool(
             markers.DENIED.search(
-                low, max(0, match.start() - 8, 1 + max(low.rfind(mark, 0, start) for mark in ",，.。")), start
+                low,
+                max(0, min(match.start() - 8, start - 18), 1 + max(low.rfind(mark, 0, start) for mark in ",，.。")),
+                start,
             )
             or markers.DENIED_AFTER.match(low, end)
             or not is_meant(low, max(0, low.rfind("\n", 0, start)), start)

@@ -80,11 +80,10 @@ def read(text: str, problem: Problem, kind: Wanted, *, flexible: bool = True) ->
     claims = _claims(reply)
     if found := _valued(kind, reply, claims):
         return _decided(reply, kind, found)
-    ends = _ends(reply)
-    if found := _valued(kind, ends, _claims_in_other_words(ends)):
-        return _decided(ends, kind, found)
-    if (value := kind.weaker(ends)) is not None:
-        return _restated(ends, kind, value)
+    if found := _valued(kind, reply, _claims_in_other_words(reply)):
+        return _decided(reply, kind, found)
+    if (value := kind.weaker(reply)) is not None:
+        return _restated(reply, kind, value)
     # Where an answer is announced and cannot be told, any other would be a guess.
     is_announced = any(claim.strength == MARKED and not is_hash(reply, claim) for claim in claims)
     return kind.last(reply) if flexible and not is_announced else None
@@ -98,19 +97,6 @@ def what_is_said(text: str, problem: Problem) -> str | None:
 
 def _valued(kind: Wanted, reply: SaidText, claims: Iterable[ClaimedAnswer]) -> "Found":
     return [(claim, value) for claim in claims if (value := kind.at(reply, claim)) is not None]
-
-
-_BEGINNING, _ENDING = 300, 700
-"""Characters of a long reply in which an answer may be said in weaker forms; between them is reasoning."""
-
-
-def _ends(reply: SaidText) -> SaidText:
-    text = reply.text
-    if len(text) <= _BEGINNING + 2 * _ENDING:
-        return reply
-    first, last = text.find("\n", 0, _BEGINNING), text.find("\n", len(text) - _ENDING)
-    first, last = max(first, 0), last if last >= 0 else len(text) - _ENDING
-    return SaidText(f"{text[:first]}\n…\n{text[last:]}", f"{reply.low[:first]}\n…\n{reply.low[last:]}", reply.problem)
 
 
 def _lower(text: str) -> str:

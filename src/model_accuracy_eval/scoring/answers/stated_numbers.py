@@ -9,7 +9,6 @@ from model_accuracy_eval.scoring import maths
 from model_accuracy_eval.scoring.answers import markers
 from model_accuracy_eval.scoring.answers.reader import (
     BOXED,
-    RESTATED,
     STATED,
     ClaimedAnswer,
     SaidText,
@@ -25,8 +24,6 @@ from model_accuracy_eval.scoring.answers.reader import (
 _SIGN = r"(?:(?<![\w)\]])([-−+]))?\\?[$€£¥]?"  # the - of 10-5 and of "pages 3-7" is not a sign
 _DIGITS = r"((?<!\d,)\d{1,3}(?:,\d{3})+(?![,\d]\d)(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)"  # 1,2,3 is a list
 _NUMBER = re.compile(_SIGN + _DIGITS)
-_HAS_EXPONENT = re.compile(r"[0-9][eE][-−+0-9]")
-_HAS_POWER = re.compile(r"10\s*[\^*⁰¹²³⁴-⁹⁺⁻]")
 _TIMES = r"\s*(?:[×·*xX]|\\times|\\cdot)\s*"
 _EXPONENT = r"[-−+]?\d{1,3}"
 _SCIENTIFIC = re.compile(
@@ -54,14 +51,8 @@ def _plain_numbers(text: str) -> str:
     """With a point before decimals, no blanks between thousands, and no exponents, whose digits would be numbers."""
     if "\\" in text or "{,}" in text:
         text = _LATEX_FRACTION.sub(r"\1/\2", _LATEX_COMMA.sub(",", text))
-    if _HAS_POWER.search(text) or _HAS_EXPONENT.search(text):  # two fast searches; most texts have none
-        text = _SCIENTIFIC.sub(_digits_of, text)
-    if not text.isascii():
-        text = text.replace("٫", ".").replace("٬", ",")
-    if "," in text or text.count(".") > 1:
-        text = _GROUPED.sub(_with_point, text)
-        text = _DECIMAL_COMMA.sub(lambda number: f"{number[1] or number[3]}.{number[2] or number[4]}", text)
-    return text
+    text = _GROUPED.sub(_with_point, _SCIENTIFIC.sub(_digits_of, text).replace("٫", ".").replace("٬", ","))
+    return _DECIMAL_COMMA.sub(lambda number: f"{number[1] or number[3]}.{number[2] or number[4]}", text)
 
 
 def _with_point(number: re.Match[str]) -> str:
@@ -99,23 +90,24 @@ def _number_at(reply: SaidText, claim: ClaimedAnswer) -> Value | None:
     if claim.strength == BOXED:
         found = _in_formula(span)
         return None if found is None else Value(found or None, claim.start, claim.end)
-    if not any(map(str.isdecimal, span)):
-        return None
     plain = _plain_numbers(_WITH_BLANKS.sub(lambda number: number[0].replace(number[1], ""), span, count=1))
     opened = _OPENED.match(plain)
     number = _NUMBER.match(plain, opened.end() if opened else 0)
     if number is None:
         return _number_behind(reply, claim, plain)
     end = _SENTENCES.search(plain, number.end())
-    rest = _EXPLANATION.split(plain[number.end() : end.start() if end else len(plain)])[0].partition(", ")[0]
+    rest = plain[number.end() : end.start() if end else len(plain)].partition(", ")[0]
     place = max(claim.start, claim.start + number.end() + len(span) - len(plain))
     if _OR.match(rest):
         return Value(None, claim.start, place)
-    is_loose = claim.strength == STATED or is_hash(reply, claim)
     results = [*_RESULT.finditer(plain, number.end(), number.end() + len(rest))] if "=" in rest else []
     if results and _OPERATOR.search(plain, number.end(), results[-1].start()):
         return Value(_written(results[-1], plain), claim.start, max(place, claim.start + results[-1].end()))
-    return Value(_written(number, plain), claim.start, place) if is_loose or not _has_others(rest) else None
+    return (
+        Value(_written(number, plain), claim.start, place)
+        if claim.strength == STATED or not _NUMBER.search(_without_asides(rest))
+        else None
+    )
 
 
 _WITH_BLANKS = re.compile(r"(?<![\d.,])\d{1,3}([ \u00a0\u2009\u202f])\d{3}(?:\1\d{3})*(?=\s*(?:\Z|[.!]|[^\W\d_]))")
@@ -123,7 +115,7 @@ _WITH_BLANKS = re.compile(r"(?<![\d.,])\d{1,3}([ \u00a0\u2009\u202f])\d{3}(?:\1\
 
 def _number_behind(reply: SaidText, claim: ClaimedAnswer, plain: str) -> Value | None:
     """The number of a claim that begins with something else."""
-    if is_hash(reply, claim) or claim.strength == RESTATED:
+    if is_hash(reply, claim):
         return None
     number = _number_of_sentence(plain, is_announced=True)
     if number is None:
@@ -134,17 +126,14 @@ def _number_behind(reply: SaidText, claim: ClaimedAnswer, plain: str) -> Value |
     return Value(_written(number, plain), place, place + len(number[0]))
 
 
-def _has_others(rest: str) -> bool:
-    """Whether a sentence has another number that is no circumstance of the first."""
-    rest = markers.CITATION.sub("", _ASIDE.sub("", rest))
-    return any(not _CIRCUMSTANCE.search(rest, 0, number.start()) for number in _NUMBER.finditer(rest))
+def _without_asides(text: str) -> str:
+    return markers.CITATION.sub("", _ASIDE.sub("", text))
 
 
 def _number_of_sentence(text: str, *, is_announced: bool) -> re.Match[str] | None:
     """Of the numbers of the last sentence that are no circumstances: what stands behind the last "is" or =, else the
     first one of an announced answer, the last one of any other sentence; of a list the last."""
-    plain = markers.CITATION.sub("", _ASIDE.sub("", text))
-    sentence = _last_with_number(_SENTENCES.split(plain)) or text
+    sentence = _last_with_number(_SENTENCES.split(_without_asides(text))) or text
     said = _EXPLANATION.split(sentence)[0]
     said = said if _NUMBER.search(said) else sentence
     numbers = [*_NUMBER.finditer(said)]
@@ -235,7 +224,7 @@ def has_open_end(text: str) -> bool:
     is_open = line != lines[-1] and _OPEN.search(last)
     is_cut_off = any(last.count(opening) > last.count(closing) for opening, closing in _BRACKETS)
     is_cut_off = is_cut_off or (len(text) > _LONG and text[-1].isalpha())
-    return bool(is_open or is_cut_off or markers.REFUSED.search(f"{line.lower()} {last}"))
+    return bool(is_open or is_cut_off or markers.REFUSED.search(last))
 
 
 _BRACKETS = (("(", ")"), ("{", "}"), ("[", "]"), ("<<", ">>"))

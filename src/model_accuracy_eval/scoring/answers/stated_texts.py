@@ -11,7 +11,6 @@ from model_accuracy_eval.scoring.answers.stated_numbers import ENDING, has_open_
 # A formula.
 
 
-_NEAR = 80
 _SENTENCE = re.compile(r"(?:\.(?=\s|$)|。|\n).*", re.DOTALL)
 _FORMULA = re.compile(r"(?<!\\)\$\$?([^$]{1,500}?)(?<!\\)\$\$?|\\\((.{1,500}?)\\\)|\\\[(.{1,500}?)\\\]", re.DOTALL)
 
@@ -21,9 +20,7 @@ _DISPLAY = re.compile(r"[\s*_]{0,8}(?:\$\$|\\\[)(.{1,500}?)(?:\$\$|\\\])", re.DO
 def _formula_at(reply: SaidText, claim: ClaimedAnswer) -> Value | None:
     text = reply.text
     if claim.strength == BOXED:
-        inside = text[claim.start : claim.end].strip()
-        if "box" in text[max(0, claim.place - _NEAR) : claim.place]:
-            inside = ", ".join(maths.last_boxes(text[max(0, claim.place - ENDING) : claim.end + 1])).strip()
+        inside = ", ".join(maths.last_boxes(text[max(0, claim.place - ENDING) : claim.end + 1])).strip()
         return Value(inside, claim.start, claim.end) if inside else None
     if is_hash(reply, claim) and text[claim.end :].strip():
         return None  # a heading
@@ -47,7 +44,7 @@ def _formula_in(sentence: str) -> str | None:
     if len(formulas) == 1 and len(formulas[0]) + 4 >= len(sentence):
         return formulas[0]
     if formulas and not maths.is_readable(sentence):
-        return _concluded(sentence) or formulas[0]
+        return formulas[0]
     if not any(map(str.isalnum, sentence)):
         return None
     return (not formulas and _concluded(sentence)) or sentence
@@ -61,7 +58,7 @@ def _concluded(sentence: str) -> str | None:
     *before, said = _IS.split(sentence)
     said = said.strip(" *_.:")
     if found := _formulas(said):
-        return found[0] if before else None
+        return found[0]
     return said if before and any(map(str.isdecimal, said)) and maths.is_readable(said) else None
 
 
@@ -98,7 +95,7 @@ _NONE = re.compile(r"(?i:\bunanswerable\b|\bno answer\b)")
 
 def _text_at(reply: SaidText, claim: ClaimedAnswer, *, lines: bool = False) -> Value:
     said = reply.text[claim.start : claim.end]
-    if lines and reply.text[claim.end : claim.end + 1] in {"", "\n"}:
+    if lines:
         said = reply.text[claim.start :]
     if claim.strength == BOXED:
         said = _WRAPPED.sub(r"\1", said)
