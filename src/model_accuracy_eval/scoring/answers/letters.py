@@ -135,7 +135,7 @@ _NAMED = re.compile(
 """A letter with its mark, but no list of options."""
 _BEFORE_NAMED = re.compile(
     r"(?:\b(?i:is|be|to|hence|thus|therefore),?[ ]"  # the best one is **B. Paris**
-    r"|(?:(?<=[a-z,][ ])|(?<=\())(?=[*_(]{0,3}(?i:option|choice)[ ])"  # it is near to option B.
+    r"|(?:(?<=[a-z,][ ])(?<!nd[ ])|(?<=\())(?=[*_(]{0,3}(?i:option|choice)[ ])"  # it is near to option B.
     r"|\b(?:is|be|are|to|from|gives|been)\b[^\n.:]{0,40}[:：][ *_]{0,3}\s{1,4})"  # the best one is:⏎⏎B. Paris
     r"[*_(]{0,4}(?:(?i:option|choice)[ ])?[*_(]{0,4}\Z"
 )
