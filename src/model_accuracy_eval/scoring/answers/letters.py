@@ -141,12 +141,12 @@ _BEFORE_NAMED = re.compile(
 )
 _IN_BRACKETS = re.compile(r"(?<!or )(?<!nd )(?<!than )\([A-Z]\)[*_.]{0,6}\s*\Z")
 _MENTIONED = re.compile(rf"(?i:\b(?:option|choice)\b|选项){_OPENED}")
-_LONGEST_ALONE = 40
 
 
 def _weaker(reply: SaidText) -> Value | None:
-    """The last letter that is chosen; else the one that is called right; else the one alone on its line; else the one
-    at the start of lines; else the option whose text is the whole reply. Two of the same kind are none."""
+    """The letter that is chosen; else the one that is called right; else the one alone on its line; else the one that
+    something is named by; else the one at the start of the first line; else the option whose text is the last line.
+    Two of the same kind are none."""
     text = reply.text
     ending = max(0, len(text) - _LONGEST_ENDING)
     for pattern in (_CHOSEN, _CALLED_RIGHT, _ALONE):
