@@ -119,11 +119,12 @@ class Pods:
 
 def _in_pod(disk: Path, mounts: Sequence[str], variables: Mapping[str, str]) -> list[str]:
     words = ["bwrap", "--die-with-parent", "--tmpfs", "/", "--dev-bind", "/dev", "/dev", "--proc", "/proc"]
-    places = [f"/{name}" for name in _OF_THE_IMAGE]
-    for place in [*places, str(command.ROOT)]:
+    for place in (f"/{name}" for name in _OF_THE_IMAGE):
         if Path(place).exists():
             words += ["--ro-bind", place, place]
-    words += ["--bind", str(disk), "/tmp", "--tmpfs", "/dev/shm", "--tmpfs", _HOME, *mounts]
+    # The checkout comes after what may hide it: it may lie in /tmp.
+    words += ["--bind", str(disk), "/tmp", "--ro-bind", str(command.ROOT), str(command.ROOT)]
+    words += ["--tmpfs", "/dev/shm", "--tmpfs", _HOME, *mounts]
     for name, value in {"HOME": _HOME, **variables}.items():
         words += ["--setenv", name, value]
     return [*words, "--unsetenv", "RAY_ADDRESS", "--chdir", _HOME]
