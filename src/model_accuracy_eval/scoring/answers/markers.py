@@ -181,10 +181,5 @@ REFUSED = re.compile(
 
 
 CURRENCIES = "$€£¥₹₽₩₺฿元円원"
-CURRENCY_WORDS = r"euros?|dollars?|usd|eur|gbp|rmb|yuan|yen|pounds?|cents?|rs|reais|pesos?|руб\w*|francs?"
-UNITS = (
-    "mm|cm|dm|m|km|in|ft|yd|mi|mg|g|kg|t|lb|lbs|oz|ml|cl|l|s|sec|min|h|hrs?|days?|weeks?|months?|years?|mph|km/h|m/s|"
-    "meters?|metres?|liters?|litres?|litros?|metros?|metri|litri|mètres?|litres|stunden?|heures?|horas?|ore|prozent|%|°"
-)
 CITATION = re.compile(r"(?<=[\w.,;:)%°$€*])\s?(?:\[\^?\d{1,3}(?:\s?[,–-]\s?\d{1,3}){0,9}\]|【\d[^】\n]{0,30}】)")
 """[1], [2, 3], [^4]: where what stands before them is from."""

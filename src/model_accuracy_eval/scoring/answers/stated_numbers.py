@@ -17,6 +17,7 @@ from model_accuracy_eval.scoring.answers.reader import (
     is_hash,
     read,
 )
+from model_accuracy_eval.scoring.maths import units
 
 # How numbers are written.
 
@@ -34,13 +35,13 @@ _SCIENTIFIC = re.compile(
 _PLAIN = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻−", "0123456789+--")
 _LATEX_COMMA = re.compile(r"(?<=\d)(?:\{,\}|,?\\[,!;])(?=\d{3})")
 _LATEX_FRACTION = re.compile(r"(?<!\d)(?<!\d )\\[dt]?frac\{(\d+)\}\{(\d+)\}")
-_CURRENCY = rf"[{markers.CURRENCIES}]|(?i:{markers.CURRENCY_WORDS})\b"
+_UNIT = rf"[{markers.CURRENCIES}]|\\?%|(?i:{'|'.join(map(re.escape, units.SPELLINGS))})s?(?![A-Za-z])"
 _GROUPED = re.compile(
     r"(?<![\d.,])(\d{1,3}(?:\.\d{3})+),(\d+)(?![\d.,]\d)|(?<![\d.,])(\d{1,3}(?:\.\d{3}){2,})(?![\d,.]\d)"
 )
 """1.234,5 and 1.234.567, as many languages write them."""
 _DECIMAL_COMMA = re.compile(
-    rf"(?<![\d.,])(\d+),(\d{{1,2}})(?=\s?(?:{_CURRENCY}|\\?%|(?:{markers.UNITS})(?![A-Za-z])))"
+    rf"(?<![\d.,])(\d+),(\d{{1,2}})(?=\s?(?:{_UNIT}))"
     rf"|(?<=[{markers.CURRENCIES}])(\d+),(\d{{1,2}})(?![\d,])"
 )
 """18,00 € is no list. Without a unit it may be one."""
@@ -186,9 +187,7 @@ def _decimal(value: Fraction) -> str:
     return f"{_DIGITS_OF_DECIMALS.divide(Decimal(value.numerator), Decimal(value.denominator)):f}"
 
 
-_ALONE = re.compile(
-    rf"[\s*_$\\(\[{{=≈~>]{{0,8}}{_SIGN}{_DIGITS}(?:[\s*_.$\\)\]}}。，,]|{_CURRENCY}|%|(?:{markers.UNITS})\b){{0,8}}\Z"
-)
+_ALONE = re.compile(rf"[\s*_$\\(\[{{=≈~>]{{0,8}}{_SIGN}{_DIGITS}(?:[\s*_.$\\)\]}}。，,]){{0,8}}\Z")
 
 
 def _number_alone(reply: SaidText) -> Value | None:

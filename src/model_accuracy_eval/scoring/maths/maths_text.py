@@ -64,12 +64,6 @@ WRAPPER = re.compile(
 """Commands that change the look of the group behind them."""
 
 
-def last_box(text: str) -> str | None:
-    r"""What the last \boxed{…} holds, braces inside it included; None without one that is closed."""
-    boxes = last_boxes(text)
-    return boxes[-1] if boxes else None
-
-
 def last_boxes(text: str) -> list[str]:
     r"""The last one, and those before it with no more than "and", "or" or a comma between: \boxed{1} or \boxed{2}."""
     boxes: list[str] = []
