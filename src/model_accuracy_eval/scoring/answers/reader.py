@@ -111,7 +111,8 @@ def _claims(reply: SaidText) -> list[ClaimedAnswer]:
     text = reply.text
     claims: list[ClaimedAnswer] = []
     # Looking for one character takes a twentieth of the time that looking for a word takes.
-    if "<" in text or "{" in text:
+    has_keys = "{" in text and ('":' in text or "':" in text)
+    if has_keys or ("<" in text and "answer>" in reply.low):
         found = markers.ENCLOSED.finditer(text)
         claims += [ClaimedAnswer(MARKED, one.start(), *one.span(one.lastgroup or 0)) for one in found]
     if "{" in text and "box" in text:
