@@ -44,7 +44,7 @@ def _formula_in(sentence: str) -> str | None:
     if len(formulas) == 1 and len(formulas[0]) + 4 >= len(sentence):
         return formulas[0]
     if formulas and not maths.is_readable(sentence):
-        return formulas[0]
+        return _concluded(sentence) or formulas[0]
     if not any(map(str.isalnum, sentence)):
         return None
     return (not formulas and _concluded(sentence)) or sentence
@@ -58,7 +58,7 @@ def _concluded(sentence: str) -> str | None:
     *before, said = _IS.split(sentence)
     said = said.strip(" *_.:")
     if found := _formulas(said):
-        return found[0]
+        return found[0] if before else None
     return said if before and any(map(str.isdecimal, said)) and maths.is_readable(said) else None
 
 
