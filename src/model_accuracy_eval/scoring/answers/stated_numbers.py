@@ -104,11 +104,9 @@ def _number_at(reply: SaidText, claim: ClaimedAnswer) -> Value | None:
     results = [*_RESULT.finditer(plain, number.end(), number.end() + len(rest))] if "=" in rest else []
     if results and _OPERATOR.search(plain, number.end(), results[-1].start()):
         return Value(_written(results[-1], plain), claim.start, max(place, claim.start + results[-1].end()))
-    return (
-        Value(_written(number, plain), claim.start, place)
-        if claim.strength == STATED or not _NUMBER.search(_without_asides(rest))
-        else None
-    )
+    if claim.strength != STATED and not is_hash(reply, claim) and _NUMBER.search(_without_asides(rest)):
+        return None  # a label whose line has other numbers
+    return Value(_written(number, plain), claim.start, place)
 
 
 _WITH_BLANKS = re.compile(r"(?<![\d.,])\d{1,3}([ \u00a0\u2009\u202f])\d{3}(?:\1\d{3})*(?=\s*(?:\Z|[.!]|[^\W\d_]))")
