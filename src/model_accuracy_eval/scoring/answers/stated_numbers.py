@@ -215,13 +215,10 @@ def _last_number(reply: SaidText) -> str | None:
 
 def has_open_end(text: str) -> bool:
     """Whether a reply that states nothing says that it has no answer, or what is still to be done, or was cut off."""
-    lines = text[-ENDING:].split("\n")
-    last = lines[-1].lower()
-    line = _last_with_number(lines) or ""
-    is_open = line != lines[-1] and _OPEN.search(last)
+    last = text[-ENDING:].rpartition("\n")[2].lower()
     is_cut_off = any(last.count(opening) > last.count(closing) for opening, closing in _BRACKETS)
-    is_cut_off = is_cut_off or (len(text) > _LONG and text[-1].isalpha())
-    return bool(is_open or is_cut_off or markers.REFUSED.search(last))
+    is_cut_off = is_cut_off or (len(text) > _LONG and last[-1:].isalpha())
+    return bool(is_cut_off or markers.REFUSED.search(last) or (_OPEN.search(last) and not _NUMBER.search(last)))
 
 
 _BRACKETS = (("(", ")"), ("{", "}"), ("[", "]"), ("<<", ">>"))
