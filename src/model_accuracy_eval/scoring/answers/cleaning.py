@@ -56,7 +56,7 @@ def _of_final_channel(text: str) -> str:
     said = said or [start for name, start in found if name != "analysis"][-1:]
     if not said:
         return "" if found else text.partition("<|channel|>")[0]
-    return text[said[0] :]
+    return text[said[0] :].partition("<|end|>")[0]
 
 
 def _without_thoughts(text: str, opening: str, closing: str) -> str:
@@ -115,8 +115,7 @@ def _labels(text: str) -> Iterator[tuple[int, str]]:
         place = text.find(colon)
         while place >= 0:
             start = text.rfind("\n", max(0, place - _LONGEST_LABEL), place) + 1
-            if start or place < _LONGEST_LABEL:
-                yield start, text[start:place].strip(" \t0123456789").lower()
+            yield start, text[start:place].strip(" \t0123456789").lower()
             place = text.find(colon, place + 1)
 
 
@@ -124,6 +123,6 @@ def _labels_of_examples(problem: Problem) -> set[str]:
     """What questions begin with in a prompt that has several in one text, or is a text to be continued."""
     labels: set[str] = set()
     for prompt, fewest in ((problem.text, 1), *((message.content, 2) for message in problem.messages)):
-        found = [label for _, label in _labels(prompt) if label in _QUESTIONS]
+        found = [label for _, label in _labels(prompt)]
         labels |= {label for label in found if found.count(label) >= fewest}
     return labels

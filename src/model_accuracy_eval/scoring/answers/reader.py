@@ -188,7 +188,7 @@ def _said(low: str, place: int, after: re.Match[str]) -> ClaimedAnswer | None:
     before = max(0, place - _CONTEXT)
     line = max(low.rfind("\n", before, place) + 1, before)
     is_label = after.lastgroup == "label"
-    if not is_meant(low, line, place) or (is_label and markers.OF.search(low, line, place)):
+    if not is_meant(low, line, place) or markers.OF.search(low, line, place):
         return None
     # A label that begins the reply may stand before all of its reasoning.
     begins = is_label and line and markers.BEFORE_LABEL.fullmatch(low, line, place)
@@ -228,7 +228,7 @@ def _decided(reply: SaidText, kind: Wanted, found: Found) -> str | None:
     strongest = min(claim.strength for claim, _ in live)
     place = max(place for place, (claim, _) in enumerate(live) if claim.strength == strongest)
     claim, value = live[place]
-    if place and not kind.joins:
+    if not kind.joins:
         before = live[place - 1][1]
         if value.text not in {before.text, live[0][1].text} and _are_side_by_side(reply, before, claim):
             return None

@@ -33,8 +33,6 @@ def _formula_at(reply: SaidText, claim: ClaimedAnswer) -> Value | None:
 
 
 def _formulas(text: str) -> list[str]:
-    if "$" not in text and "\\(" not in text and "\\[" not in text:
-        return []
     return [formula.strip() for found in _FORMULA.findall(text) for formula in found if formula.strip()]
 
 
@@ -97,8 +95,7 @@ def _text_at(reply: SaidText, claim: ClaimedAnswer, *, lines: bool = False) -> V
     said = reply.text[claim.start : claim.end]
     if lines:
         said = reply.text[claim.start :]
-    if claim.strength == BOXED:
-        said = _WRAPPED.sub(r"\1", said)
+    said = _WRAPPED.sub(r"\1", said)
     bold = _BOLD_END.search(said)
     return Value(_words(bold[1] if bold else said, lines=lines), claim.start, claim.end)
 

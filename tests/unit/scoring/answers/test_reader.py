@@ -133,7 +133,11 @@ def test_every_mark_serves_every_kind(reply: str, kind: str, right: str, other: 
         ("choice_letter", "Answer: B is what comes to mind. But the answer is C.", "C"),
         ("choice_letter", "The answer is B. Wait, it is clear that the answer is not C.", "B"),
         ("choice_letter", "My final answer is B.\n\nThe answer is C if it rains.", "B"),
-        ("choice_letter", "İİİİ. The answer is B.", "B"),
+        ("number_answer", "İİ. The answer is 1234.", "1234"),
+        ("number_answer", "The answer is near.\nSo we have 5 eggs.", "5"),
+        ("choice_letter", "He answered that one is B.\n\nC", "C"),
+        ("choice_letter", "Rückantwort ist B.\n\nC", "C"),
+        ("maths_answer", "Final answer:\n\\[\n\\text{Answer: } 720\n\\]", "720"),
         ("choice_letter", "I pick B. Sorry, I meant C.", "C"),
         ("choice_letter", "Resposta: A, C e D.", None),
         ("choice_letter", "The closest is:\n\n**B. Paris, I think**\n\nIt fits, but for A.", "B"),
@@ -167,6 +171,29 @@ def test_what_a_careful_reader_reads(kind: str, reply: str, answer: str | None) 
     assert (found and as_value(found)) == (answer and as_value(answer))
 
 
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        ("<|im_start|>assistant\nC", "C"),
+        ("C<|im_end|>\nD", "C"),
+        ("no, 7\n</think>C", "C"),
+        ("[THINK]7[/THINK]C", "C"),
+        ("◁think▷7◁/think▷C", "C"),
+        ("<think>7", None),
+        ("C <|channel|>", "C "),
+        ("<|channel|>analysis<|message|>7", None),
+        ("<|channel|>commentary<|message|>C<|end|><|channel|>analysis<|message|>7", "C"),
+        ("<|channel|>final<|message|>C<|end|><|channel|>commentary<|message|>7", "C"),
+        ("analysis7assistantfinalC", "C"),
+        ("So assistantfinal is one word, and analysis another.",) * 2,
+        ("analysis of all",) * 2,
+    ],
+)
+def test_marks_and_thoughts_are_not_said(reply: str, said: str | None) -> None:
+    """Nor what stands behind the end of the turn, nor in another channel than the final one."""
+    assert EXTRACTORS["strip_thoughts"](reply, PROBLEM) == said
+
+
 SHOTS = "Question: 1+1?\nAnswer: 2\n\nQuestion: 2+2?\nAnswer:"
 
 
@@ -182,6 +209,11 @@ SHOTS = "Question: 1+1?\nAnswer: 2\n\nQuestion: 2+2?\nAnswer:"
             Problem(id=0, messages=(), text="Question: 2+2?\nAnswer:", references=("4",)),
             "It is\n4.\n\nQuestion: 3+3?\nAnswer: 6",
             "4",
+        ),
+        (
+            Problem(id=0, messages=(Message(role="user", content="Question: 2+2?"),), references=("4",)),
+            "It is 3.\nOr 4.\nQuestion: is it?\nIt is 5.",
+            "5",
         ),
         (PROBLEM, "It is 4.\n\nQuestion: 3+3?\nAnswer: 6", "4"),
         (PROBLEM, "First:\nQuestion: how many?\nAnswer: 4\nThen\nQuestion: and twice?\nAnswer: 8", "8"),
@@ -215,6 +247,9 @@ def test_yes_and_no_are_what_is_stated(text: str, word: str | None) -> None:
     ("text", "answer"),
     [
         ("Paris.", "Paris"),
+        ("Paris is it.\nIt is old.", "Paris is it"),
+        ("long " * 30, ("long " * 30).strip()),
+        ("long " * 30 + "\nParis", None),
         ("It is clear.\nAnswer: the Seine\nbecause it is.", "the Seine"),
         ("First answer: x\nThe answer is **Rome**.", "Rome"),
         ("5.0", "5.0"),
