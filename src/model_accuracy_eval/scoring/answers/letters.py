@@ -175,8 +175,6 @@ def _of_line(reply: SaidText, lines: list[tuple[int, int]]) -> Value | None:
     leading = [line for start, end in lines if (line := _LEADING.match(text, start, end))]
     if leading and leading[0].start() == lines[0][0] and (value := _only(leading, reply)):
         return value
-    if not lines:
-        return None
     last = text[slice(*lines[-1])]
     for said in (last, last.rpartition(" is ")[2]):
         if worded_letter := option_that_is(said, reply.problem.choices):
@@ -208,19 +206,19 @@ def _statements(matches: Iterable[re.Match[str]], reply: SaidText) -> list[tuple
     for match in matches:
         letter, (start, end) = _capital(match["letter"]), match.span("letter")
         # A letter that stands beside another one is no statement of its own.
-        if letter not in _known(problem) or start < beside:
+        if start < beside:
             continue
         beside = another_letter(text, end, letter, problem.choices)
         is_denied = bool(
             markers.DENIED.search(
                 low,
-                max(0, min(match.start() - 8, start - 18), 1 + max(low.rfind(mark, 0, start) for mark in ",，.。")),
+                max(0, start - 18, 1 + max(low.rfind(mark, 0, start) for mark in ",，.。")),
                 start,
             )
             or markers.DENIED_AFTER.match(low, end)
-            or not is_meant(low, max(0, low.rfind("\n", 0, start)), start)
+            or not is_meant(low, low.rfind("\n", 0, start) + 1, start)
         )
-        if letter in _offered(problem) or beside:
+        if letter in _offered(problem):
             found.append((Value(None if beside else letter, start, end), is_denied))
     return found
 

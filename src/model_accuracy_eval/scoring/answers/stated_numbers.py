@@ -50,8 +50,7 @@ _DIGITS_OF_DECIMALS = Context(prec=40)
 
 def _plain_numbers(text: str) -> str:
     """With a point before decimals, no blanks between thousands, and no exponents, whose digits would be numbers."""
-    if "\\" in text or "{,}" in text:
-        text = _LATEX_FRACTION.sub(r"\1/\2", _LATEX_COMMA.sub(",", text))
+    text = _LATEX_FRACTION.sub(r"\1/\2", _LATEX_COMMA.sub(",", text))
     text = _GROUPED.sub(_with_point, _SCIENTIFIC.sub(_digits_of, text).replace("٫", ".").replace("٬", ","))
     return _DECIMAL_COMMA.sub(lambda number: f"{number[1] or number[3]}.{number[2] or number[4]}", text)
 
@@ -98,15 +97,15 @@ def _number_at(reply: SaidText, claim: ClaimedAnswer) -> Value | None:
         return _number_behind(reply, claim, plain)
     end = _SENTENCES.search(plain, number.end())
     rest = plain[number.end() : end.start() if end else len(plain)].partition(", ")[0]
-    place = max(claim.start, claim.start + number.end() + len(span) - len(plain))
+    place = claim.start + number.end() + len(span) - len(plain)
     if _OR.match(rest):
         return Value(None, claim.start, place)
-    results = [*_RESULT.finditer(plain, number.end(), number.end() + len(rest))] if "=" in rest else []
+    results = [*_RESULT.finditer(plain, number.end(), number.end() + len(rest))]
     if results and _OPERATOR.search(plain, number.end(), results[-1].start()):
-        return Value(_written(results[-1], plain), claim.start, max(place, claim.start + results[-1].end()))
+        return Value(_written(results[-1]), claim.start, max(place, claim.start + results[-1].end()))
     if claim.strength != STATED and not is_hash(reply, claim) and _NUMBER.search(_without_asides(rest)):
         return None  # a label whose line has other numbers
-    return Value(_written(number, plain), claim.start, place)
+    return Value(_written(number), claim.start, place)
 
 
 _WITH_BLANKS = re.compile(r"(?<![\d.,])\d{1,3}([ \u00a0\u2009\u202f])\d{3}(?:\1\d{3})*(?=\s*(?:\Z|[.!]|[^\W\d_]))")
@@ -122,7 +121,7 @@ def _number_behind(reply: SaidText, claim: ClaimedAnswer, plain: str) -> Value |
     place = max(claim.start, reply.text.find(number[0], claim.start, claim.end))
     if re.search(r"\band\s+\$?\d", number.string[number.end() :]):
         return Value(None, place, place + len(number[0]))
-    return Value(_written(number, plain), place, place + len(number[0]))
+    return Value(_written(number), place, place + len(number[0]))
 
 
 def _without_asides(text: str) -> str:
@@ -157,10 +156,10 @@ _EXPLANATION = re.compile(r"\b(?:because|since|where|while|with)\b")
 _LISTED = re.compile(r"[\s$*\\]{0,4}(?:[-–+*×÷,]|and|times|plus|minus)[\s$*\\]{0,4}(?:and\s)?")
 
 
-def _written(number: re.Match[str], text: str) -> str:
+def _written(number: re.Match[str]) -> str:
     """The number as it is written; a fraction as its decimals."""
     written = "".join(number.groups(""))
-    fraction = _FRACTION.match(text, number.end()) if number.string is text else None
+    fraction = _FRACTION.match(number.string, number.end())
     if fraction is None or not int(fraction[1]):
         return written
     return _decimal(Fraction(as_number(written) or 0) / int(fraction[1]))
@@ -210,7 +209,7 @@ def _last_number(reply: SaidText) -> str | None:
     if has_open_end(text):
         return None
     found = _number_of_sentence(_plain_numbers(line), is_announced=False)
-    return _written(found, found.string) if found else None
+    return _written(found) if found else None
 
 
 def has_open_end(text: str) -> bool:
