@@ -27,16 +27,16 @@ def rows(task: TaskSpec) -> list[DataRow]:
     return [row for file in (task.data, *task.data.more) for row in parse(file.name, real(file), task.fields)]
 
 
-def built(task: TaskSpec, limit: int | None = None) -> PreparedDataset:
+def built(task: TaskSpec, first: int | None = None) -> PreparedDataset:
     """The task over its real rows."""
     shots = task.prompt.fewshot
     examples: list[DataRow] = []
     if shots and shots.data:
         examples = list(parse(shots.data.name, real(shots.data), shots.fields or task.fields))
-    return preparation.build(task, rows(task), examples, limit)
+    return preparation.build(task, rows(task), examples, None, first=first)
 
 
 @cache
-def paper(name: str, limit: int | None = None) -> PreparedDataset:
+def paper(name: str, first: int | None = None) -> PreparedDataset:
     """The dataset of that name, rendered once for all tests."""
-    return built(find(name), limit)
+    return built(find(name), first)

@@ -110,7 +110,7 @@ def rescore(
     "response"}; docs/reference/saved-replies.md lists the shapes and the names. `diff`: a file (.jsonl, .csv or .md)
     for every sample that has another value in its file than here. `unverified`: judges a run of this program whose
     files are not as it left them, and says so in the notes. `values`: settings of docs/reference/settings.md
-    about data, judging and the sandbox: `data_dir`, `limit`, `k`, `tasks_path`, `trust_python`, `sandbox`,
+    about data, judging and the sandbox: `data_dir`, `limit`, `first`, `k`, `tasks_path`, `trust_python`, `sandbox`,
     `engine` and `judge_endpoint`.
     """
     environ = os.environ if environ is None else environ

@@ -154,7 +154,19 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ] = False
     limit: Annotated[
         Annotated[int, Meta(ge=0)] | None,
-        about("Evaluate only the first N problems of each dataset; 0: all.", identifies=True, workflow_only=True),
+        about(
+            "Evaluate a sample of N problems of each dataset, drawn by its parts (subject, language); 0: all.",
+            identifies=True,
+            workflow_only=True,
+        ),
+    ] = None
+    first: Annotated[
+        Count | None,
+        about(
+            "Evaluate the first N problems of each dataset, to try something out: they say nothing of the others.",
+            identifies=True,
+            workflow_only=True,
+        ),
     ] = None
     shard: Annotated[
         str | None,

@@ -36,7 +36,7 @@ def suite_alone(task: TaskSpec) -> TaskSpec:
 def exam_of(name: str, limit: int | None) -> PreparedDataset:
     task = suite_alone(tasks.find(name))
     source = gzip.decompress((DATA / f"{task.data.name}.gz").read_bytes())
-    return preparation.build(task, parse(task.data.name, source, task.fields), [], limit)
+    return preparation.build(task, parse(task.data.name, source, task.fields), [], None, first=limit)
 
 
 def reply(name: str, problem: Problem) -> str:

@@ -85,7 +85,7 @@ def ours(fields: TaskFields, data: Path, *, trusted: bool, limit: int, change: C
     task = change(task, fields) if change else task
     fewshot = task.prompt.fewshot
     shots = _rows(task, fewshot.data, data) if fewshot and fewshot.data else []
-    return preparation.build(task, _rows(task, task.data, data), shots, limit)
+    return preparation.build(task, _rows(task, task.data, data), shots, None, first=limit)
 
 
 def _rows(task: TaskSpec, file: DataFile, data: Path) -> list[DataRow]:

@@ -27,8 +27,8 @@ from model_accuracy_eval.tasks import preparation, rows
 
 _MINUTES = re.compile(r"(\d+(?:\.\d+)?)\s*(?:m|min)")
 _SETTINGS = {
-    "baseline", "datasets", "columns", "tasks_path", "data_dir", "offline", "limit", "num_return_sequences", "k",
-    "gate", "gate_on", "confidence", "temperature",
+    "baseline", "datasets", "columns", "tasks_path", "data_dir", "offline", "limit", "first",
+    "num_return_sequences", "k", "gate", "gate_on", "confidence", "temperature",
 }  # fmt: skip
 _UNKNOWN_SHARE = 70.0
 """Of right answers, where no gate says which are expected."""
@@ -93,9 +93,11 @@ def _lines(plan: RunPlan, ports: Ports, requests: int | None) -> Iterator[str]:
         datasets = [preflight.prepared(task, plan, ports) for task in plan.tasks]
     total = 0
     for prepared in datasets:
-        size = PlannedSize(len(prepared.problems), plan.sampling.of(prepared.task).n)
+        of = prepared.draw.population if prepared.draw else None
+        size = PlannedSize(len(prepared.problems), plan.sampling.of(prepared.task).n, of)
         total += size.requests
-        yield f"{prepared.task.name}: {size}, {size.requests:,} requests"
+        of_all = f" ({prepared.draw})" if prepared.draw else ""
+        yield f"{prepared.task.name}: {size}{of_all}, {size.requests:,} requests"
         for gate in (gate for gate in plan.gates if gate.dataset == prepared.task.name):
             yield f"  {gate} {_can_show(plan, prepared, gate, size)}"
     named = {prepared.task.name for prepared in datasets}
@@ -122,10 +124,10 @@ def _can_show(plan: RunPlan, prepared: PreparedDataset, gate: Gate, size: Planne
 
 
 def _best_spent(plan: RunPlan, datasets: list[PreparedDataset], requests: int) -> Iterator[str]:
-    """Each dataset gets as many requests for each of its problems."""
-    problems = sum(len(prepared.problems) for prepared in datasets)
-    for prepared in datasets:
-        name, here = prepared.task.name, len(prepared.problems)
+    """Each dataset gets as many requests for each of its problems: all that it has, whatever the limit."""
+    sizes_of = {each.task.name: each.draw.of if each.draw else len(each.problems) for each in datasets}
+    problems = sum(sizes_of.values())
+    for name, here in sizes_of.items():
         own = requests * here // problems
         least = _least(plan, name)
         sizes = [*sequential.alternatives(own, here, least)]
@@ -136,7 +138,8 @@ def _best_spent(plan: RunPlan, datasets: list[PreparedDataset], requests: int) -
             )
         share = next((gate.threshold for gate in plan.gates if gate.dataset == name and gate.threshold > 0), None)
         share = (share or _UNKNOWN_SHARE) / 100
-        yield f"{own:,} requests for {name} are best spent on {sizes[0]}: --limit {sizes[0].problems} -n {sizes[0].n}"
+        limit = f"--limit {sizes[0].problems} " if sizes[0].problems < here else ""
+        yield f"{own:,} requests for {name} are best spent on {sizes[0]}: {limit}-n {sizes[0].n}"
         for size in sizes:
             points = sequential.margin(size, here, min(share, 0.99))
             yield f"  {size}: within {points:.2f} points of the true figure of all problems"
@@ -217,7 +220,7 @@ def planned(
 
     sizes: dict[str, DatasetSize] = {}
     for task in plan_parts.library_of(settings, environment, check, say).find_all(settings.datasets).tasks:
-        problems = len(preparation.assemble(task, read, settings.limit or None).problems)
+        problems = len(preparation.assemble(task, read, settings.limit or None, first=settings.first).problems)
         each = task.repeats or settings.num_return_sequences if task.kind == "generate" else 1
         sizes[task.name] = DatasetSize(problems=problems, samples=problems * each)
     last = None

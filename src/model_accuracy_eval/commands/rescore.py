@@ -10,7 +10,7 @@ from model_accuracy_eval.rescoring import rescoring_result
 from model_accuracy_eval.rescoring.shapes import reply_files
 
 _SETTINGS = {
-    "data_dir", "limit", "tasks_path", "trust_python", "num_return_sequences", "k", "sandbox", "sandbox_image",
+    "data_dir", "limit", "first", "tasks_path", "trust_python", "num_return_sequences", "k", "sandbox", "sandbox_image",
     "workers", "engine", "judge_endpoint", "judge_model", "concurrency",
 }  # fmt: skip
 """The settings of `run` that rescoring takes."""

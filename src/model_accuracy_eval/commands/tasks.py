@@ -119,7 +119,7 @@ def _first_problem(task: TaskSpec, data_dir: str | None) -> str:
     def read(file: DataFile, fields: tuple[str, ...]) -> Sequence[DataRow]:
         return rows.read(file, fields, data_dir, hub, make_rows)
 
-    ready = preparation.assemble(task, read, limit=1)
+    ready = preparation.assemble(task, read, first=1)
     problem = ready.problems[0]
     turns = [f"── {message.role} ──\n{message.shown}" for message in problem.messages]
     judged = list(own_questions.told(ready))
@@ -129,7 +129,7 @@ def _first_problem(task: TaskSpec, data_dir: str | None) -> str:
             *turns,
             f"── right answer ──\n{problem.right[0]}",
             "",
-            f"version {ready.version} (of this one problem)",
+            f"version {ready.version} (of this one problem); --limit draws {preparation.drawn_by(task)}",
         ]
     )
 
@@ -158,7 +158,7 @@ def init_task(file: str, data_dir: str | None, columns: tuple[str, ...], out: st
 @_DATA_DIR
 @_TASKS_PATH
 @_TRUST_PYTHON
-@click.option("--limit", type=click.IntRange(min=1), help="Check only the first N problems of each dataset.")
+@click.option("--limit", type=click.IntRange(min=1), help="Check only a sample of N problems of each dataset.")
 @click.option("--sandbox", default="auto", show_default=True, help="Where programs run, as for `run`.")
 @click.option("--sandbox-image", help="Container image that programs run in.")
 @click.option(

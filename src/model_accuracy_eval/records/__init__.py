@@ -81,6 +81,7 @@ from model_accuracy_eval.records.scores import SummaryRow as SummaryRow
 from model_accuracy_eval.records.scores import Verdict as Verdict
 from model_accuracy_eval.records.scores import VerdictReason as VerdictReason
 from model_accuracy_eval.records.task import WHOLE_ROW as WHOLE_ROW
+from model_accuracy_eval.records.task import Draw as Draw
 from model_accuracy_eval.records.task import FewShot as FewShot
 from model_accuracy_eval.records.task import Grouping as Grouping
 from model_accuracy_eval.records.task import GroupMean as GroupMean

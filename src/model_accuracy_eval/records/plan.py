@@ -124,6 +124,8 @@ class RunPlan(Record, frozen=True, kw_only=True):
     stamp: str
     settings: Settings = Settings()
     """The user's settings and the defaults; the other fields are resolved from them."""
+    limit_is_sample: bool = False
+    """Whether `limit` draws problems; in plans of older releases it took the first ones, as `first` does."""
     tasks: tuple[TaskSpec, ...]
     adapter_tree: str = ""
     """git's hash of the adapter's files, where they were checked out: their folder is another one each time."""

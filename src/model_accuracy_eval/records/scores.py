@@ -118,6 +118,9 @@ class CaseCertainty(Record, frozen=True, kw_only=True):
     """Degrees of freedom of that variance."""
     flips: float
     """As many coin flips as would vary like the problems' values do."""
+    drawn_flips: float | None = None
+    """Of a sample, as many as would vary like it does around all problems of its dataset, asked again; None: these are
+    all, or the first ones."""
 
 
 class Certainty(Record, frozen=True, kw_only=True):
@@ -159,6 +162,9 @@ class SummaryRow(Record, frozen=True, kw_only=True):
     """The expected figure of guessing; None where there are no options to guess from."""
     drawn: bool = True
     """Whether the same service would give other values if it were asked again; likelihoods are computed, not drawn."""
+    of: int | None = None
+    """Of how many problems those that were asked are a sample: then the interval is that of all of them. None: these
+    are all, or the first ones."""
     certainty: Certainty | None = None
     """None if the figure is no mean of shares over problems."""
     aggregation: str = "mean"

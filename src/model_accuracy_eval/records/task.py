@@ -1,6 +1,6 @@
 """A task as data: prompts and scoring."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from typing import Annotated, Literal
 
 from msgspec.structs import replace
@@ -221,6 +221,39 @@ class TaskGroup(Record, frozen=True, kw_only=True):
     means: tuple[GroupMean, ...] = ()
 
 
+class Draw(Record, frozen=True, kw_only=True):
+    """Which problems of a dataset are asked, where that is not all of them."""
+
+    asked: int
+    of: int
+    by: str | None = None
+    """What they were drawn by, each part in its proportion, such as `subject`; empty: they have no parts. None: they
+    are the first ones, which are no sample."""
+    parts: dict[str, int] = {}
+    """How many problems each part of the dataset has."""
+    whole_groups: bool = False
+    """Whether problems that count only together were drawn together."""
+
+    @property
+    def is_sample(self) -> bool:
+        return self.by is not None
+
+    @property
+    def population(self) -> int | None:
+        """As many problems the figures stand for; None: these alone."""
+        return self.of if self.is_sample else None
+
+    def of_parts(self, names: Container[str]) -> "Draw":
+        """What it says of these parts alone."""
+        parts = {name: size for name, size in self.parts.items() if name in names}
+        return replace(self, of=sum(parts.values()), parts=parts) if parts else self
+
+    def __str__(self) -> str:
+        if self.by is None:
+            return f"the first {self.asked:,} of {self.of:,}"
+        return f"{self.asked:,} of {self.of:,}, drawn {f'by {self.by}' if self.by else 'at random'}"
+
+
 class PreparedDataset(Record, frozen=True, kw_only=True):
     """One dataset ready for evaluation: its task, its problems, and their identity."""
 
@@ -232,6 +265,8 @@ class PreparedDataset(Record, frozen=True, kw_only=True):
     """Hash over the prompts only, so that old replies can be scored in a new way."""
     sources: tuple[RowsSource, ...] = ()
     """Where its rows came from."""
+    draw: Draw | None = None
+    """Of which problems these are a sample, or the first ones; None: these are all. A shard has that of the whole."""
 
     @property
     def tasks(self) -> list[TaskSpec]:

@@ -39,7 +39,7 @@ def files(run: ExportedRun) -> Iterator[NamedFile]:
 def _results(run: ExportedRun, results: list[DatasetResult], folder: str) -> JSON:
     report, sampling = run.report, run.report.plan.sampling
     tasks = {task.name: task for task in report.plan.tasks}
-    limit = report.plan.settings.limit or None
+    limit = report.plan.settings.first or report.plan.settings.limit or None
     return {
         "results": {result.dataset: {"alias": result.dataset, **_figures(result.rows)} for result in results},
         "group_subtasks": {result.dataset: [] for result in results},

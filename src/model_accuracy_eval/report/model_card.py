@@ -57,9 +57,12 @@ def _check(run: ExportedRun) -> None:
     reason = ""
     if not is_verdict(report.outcome.conclusion):
         reason = f"the run was {report.outcome.conclusion}: {report.outcome.sentence}"
-    elif settings.limit or report.plan.shard:
-        part = f"--limit {settings.limit}" if settings.limit else f"--shard {report.plan.shard}"
-        reason = f"it asked a part of each dataset ({part})"
+    elif parts := [
+        f"--{name} {value}"
+        for name, value in (("limit", settings.limit), ("first", settings.first), ("shard", report.plan.shard))
+        if value
+    ]:
+        reason = f"it asked a part of each dataset ({parts[0]})"
     elif report.plan.unverified:
         reason = f"they are unverified: {'; '.join(report.plan.unverified)}"
     for result in report.dataset_results:

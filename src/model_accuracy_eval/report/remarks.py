@@ -83,7 +83,15 @@ def again_lines(rows: Sequence[SummaryRow]) -> Iterator[str]:
         headlines.setdefault(row.dataset, row)
     for row in headlines.values():
         limits = figures.if_asked_again(row)
-        if row.drawn and row.interval is not None and row.certainty is not None and limits != "-":
+        if row.of and row.interval is not None:
+            again = (
+                f"; these asked again, it would lie in {limits}" if row.drawn and limits not in {"-", "unknown"} else ""
+            )
+            yield (
+                f"{row.dataset}: {row.metric} is that of a sample; of all {row.of:,} problems it is "
+                f"{figures.span(row.interval)} (95 %){again}."
+            )
+        elif row.drawn and row.interval is not None and row.certainty is not None and limits != "-":
             known, others = row.certainty, f" ({row.certainty.sharing})" if row.certainty.sharing else ""
             again = f"would lie in {limits} if these problems were asked again (95 %)"
             if known.repeated:

@@ -5,14 +5,14 @@ from collections.abc import Collection, Sequence
 from itertools import islice
 
 from model_accuracy_eval.errors import BadData
-from model_accuracy_eval.records import Problem, Record, TaskSpec
+from model_accuracy_eval.records import PreparedDataset, Problem, Record, TaskSpec
 
 
 class Coverage(Record, frozen=True, kw_only=True):
-    """The problems to judge. `limit`: if they are what a run with that limit asks."""
+    """The problems to judge. `first`: if they are what a run with `--first` asks."""
 
     problems: Sequence[Problem]
-    limit: int | None = None
+    first: int | None = None
     notes: tuple[str, ...] = ()
 
 
@@ -22,26 +22,25 @@ def coverage(
     problems: Sequence[Problem],
     held: Collection[int],
     *,
-    limit: int | None,
+    wanted: PreparedDataset | None,
     subset: bool,
     unplaced: int = 0,
 ) -> Coverage:
     """The problems that the figures are of.
 
     `held`: ids of the problems that the file holds; `unplaced`: how many more it holds of which nobody knows which ones
-    they are: the first ones that its parts lack, most likely. With a `limit` the first ones count, whether the file
-    holds them or not; with `subset` those that it holds. Otherwise it is the whole dataset, unless the file holds its
-    first problems and no others, or whole parts of it (subjects, languages) and nothing of others: then these were
-    asked.
+    they are: the first ones that its parts lack, most likely. Those that are `wanted` count, whether the file holds
+    them or not; with `subset` those that it holds. Otherwise it is the whole dataset, unless the file holds its first
+    problems and no others, or whole parts of it (subjects, languages) and nothing of others: then these were asked.
     """
-    if subset and limit is None:
+    if subset and wanted is None:
         chosen = tuple(problem for problem in problems if problem.id in held)
         return Coverage(problems=chosen, notes=_of_these(len(chosen), len(problems), "holds"))
     own = {problem.category for problem in problems if problem.id in held}
     lacking = (problem.id for problem in problems if problem.id not in held and problem.category in own)
     held = {*held, *islice(lacking, unplaced)}
-    if limit is not None:
-        return _limited(name, task, problems, held, limit)
+    if wanted is not None:
+        return _wanted(name, task, wanted, held)
     parts = {problem.category for problem in problems if problem.id in held}
     of_parts = [problem for problem in problems if problem.category in parts]
     names = dict.fromkeys(problem.category for problem in problems)
@@ -53,17 +52,17 @@ def coverage(
     if len(chosen) < len(of_parts):
         shown = _of_these(len(chosen), len(of_parts), "holds the first")
         prefix = whole and chosen == tuple(problems[: len(chosen)])
-        return Coverage(problems=chosen, limit=len(chosen) if prefix else None, notes=(*notes, *shown))
+        return Coverage(problems=chosen, first=len(chosen) if prefix else None, notes=(*notes, *shown))
     return Coverage(problems=chosen, notes=(*notes, *_lacking(chosen, held)))
 
 
-def _limited(name: str, task: TaskSpec, problems: Sequence[Problem], held: Collection[int], limit: int) -> Coverage:
-    chosen = tuple(problems[:limit])
+def _wanted(name: str, task: TaskSpec, wanted: PreparedDataset, held: Collection[int]) -> Coverage:
+    chosen = wanted.problems
     others = len(held) - sum(problem.id in held for problem in chosen)
     if others == len(held):
-        raise BadData(f"{name} holds none of the first {limit:,} problems of {task.name}.")
-    left_out = f"{others:,} problems of the file come after the first {limit:,} and are left out (--limit)."
-    return Coverage(problems=chosen, limit=limit, notes=((left_out,) if others else ()) + _lacking(chosen, held))
+        raise BadData(f"{name} holds none of the {len(chosen):,} problems of {task.name} ({wanted.draw}).")
+    left_out = f"{others:,} problems of the file are left out: they are not among {wanted.draw}."
+    return Coverage(problems=chosen, notes=((left_out,) if others else ()) + _lacking(chosen, held))
 
 
 def _first(problems: Sequence[Problem], held: Collection[int]) -> tuple[Problem, ...]:

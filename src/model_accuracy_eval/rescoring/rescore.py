@@ -147,17 +147,21 @@ def _of_task(file: ReplyFile, task: TaskSpec, plan: RunPlan, ports: Ports, saved
 
 
 def _joined(file: ReplyFile, task: TaskSpec, plan: RunPlan, ports: Ports, saved: _Saved) -> _Dataset:
-    asked = plan if file.is_own else plan.with_settings(limit=None)
-    prepared = preflight.prepared(task, asked, ports)
+    of_part = not file.is_own and bool(plan.settings.limit or plan.settings.first)
+    wanted = preflight.prepared(task, plan, ports) if of_part else None
+    prepared = preflight.prepared(task, plan.with_settings(limit=None, first=None) if of_part else plan, ports)
     joined = join(file.name, list(saved.problems.values()), prepared, own=file.is_own)
     held = {problem.id for problem in joined.problems if problem is not None}
     strangers = [name for name, problem in zip(saved.problems, joined.problems, strict=True) if problem is None]
-    chosen, limit = Coverage(problems=prepared.problems), plan.settings.limit
+    chosen = Coverage(problems=prepared.problems)
     if not file.is_own:
         unplaced = len(strangers) + len(saved.odd)
-        chosen = coverage(file.name, task, prepared.problems, held, limit=limit, subset=file.subset, unplaced=unplaced)
-    if chosen.limit is not None:
-        prepared = preflight.prepared(task, plan.with_settings(limit=chosen.limit), ports)
+        chosen = coverage(
+            file.name, task, prepared.problems, held, wanted=wanted, subset=file.subset, unplaced=unplaced
+        )
+    if chosen.first is not None:
+        prepared = preflight.prepared(task, plan.with_settings(first=chosen.first), ports)
+    prepared = wanted or prepared
     numbers = {problem.id for problem in chosen.problems}
     problems = {
         key: agreement.with_options(problem, one.options, task.of(problem))
@@ -166,7 +170,7 @@ def _joined(file: ReplyFile, task: TaskSpec, plan: RunPlan, ports: Ports, saved:
     }
     shown = {problem.id: problem for problem in problems.values()}
     lacking = [problem for problem in chosen.problems if problem.id not in held]
-    more = _placeholders(prepared.problems, 0 if limit else len(strangers) - len(lacking))
+    more = _placeholders(prepared.problems, 0 if wanted else len(strangers) - len(lacking))
     return _Dataset(
         prepared=replace(
             prepared,

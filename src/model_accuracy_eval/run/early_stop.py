@@ -39,7 +39,7 @@ from model_accuracy_eval.scoring.verdicts.following import (
     baseline_figure,
     followed_figures,
 )
-from model_accuracy_eval.scoring.verdicts.sequential import stop_lines
+from model_accuracy_eval.scoring.verdicts.sequential import PlannedSize, stop_lines
 
 _UNKNOWN = (0.0, 1.0)
 
@@ -94,7 +94,8 @@ def _following(plan: RunPlan, prepared: PreparedDataset, base: Baseline | None) 
     )
     before = _Before.of(prepared, base, plan)
     is_greedy = plan.settings.gate_on == "reruns" and plan.sampling.of(prepared.task).temperature == 0
-    followed = [_followed_gate(plan, gate, following, before, is_greedy=is_greedy) for gate in own]
+    of = prepared.draw.population if prepared.draw and plan.settings.gate_on == "reruns" else None
+    followed = [_followed_gate(plan, gate, following, before, of=of, is_greedy=is_greedy) for gate in own]
     known = tuple(gate for gate in followed if gate is not None)
     if len(known) < len(followed):
         return f"the gate '{own[followed.index(None)]}' is decided only by the whole of it"
@@ -123,13 +124,16 @@ class _Before(NamedTuple):
 
 
 def _followed_gate(
-    plan: RunPlan, gate: Gate, following: Following, before: _Before | None, *, is_greedy: bool
+    plan: RunPlan, gate: Gate, following: Following, before: _Before | None, *, of: int | None, is_greedy: bool
 ) -> FollowedGate | None:
-    """`is_greedy`: samples of a problem will be one and the same."""
+    """`of`: how many problems a sample was drawn from. `is_greedy`: samples of a problem will be one and the same."""
     figure = following.figures[gate.metric]
-    draws = following.planned if figure.is_mean_of_samples and not is_greedy else len(following.problems)
-    base = baseline_figure(before.side, gate.metric, is_drawn_alike=before.is_drawn_alike) if before else None
-    lines = stop_lines(gate, draws, gates.rule(plan), drawn=figure.drawn, base=base)
+    size = PlannedSize(len(following.problems), following.n, of)
+    draws = size.draws(of_samples=figure.is_mean_of_samples and not is_greedy, drawn=figure.drawn)
+    base = None
+    if before and not of:  # what a baseline says is about the same problems, not about all
+        base = baseline_figure(before.side, gate.metric, is_drawn_alike=before.is_drawn_alike)
+    lines = stop_lines(gate, draws, gates.rule(plan), drawn=figure.drawn or of is not None, base=base)
     if lines is None:
         return None
     return FollowedGate(gate=gate, lines=lines)

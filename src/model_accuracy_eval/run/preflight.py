@@ -75,6 +75,7 @@ def _check_parts(plan: RunPlan, datasets: Sequence[PreparedDataset]) -> None:
         if gate.dataset in prepared and (named := gate_lines.of_part(gate.metric)):
             task = prepared[gate.dataset].task
             parts = {groups.part(task, problem) for problem in prepared[gate.dataset].problems}
+            parts |= {*(drawn.parts if (drawn := prepared[gate.dataset].draw) else ())}
             known = {*parts, *groups.areas(task, parts)}
             if task.grouping is not None and named[1] not in known:
                 raise UnknownName(f"part of {gate.dataset}", named[1], known, where=f" in the gate '{gate}'")
@@ -125,7 +126,7 @@ def prepared(task: TaskSpec, plan: RunPlan, ports: Ports) -> PreparedDataset:
 
     sources: list[RowsSource] = []
     try:
-        dataset = preparation.assemble(task, read, plan.settings.limit, plan.shard)
+        dataset = preparation.assemble(task, read, plan.settings.limit, plan.shard, first=plan.settings.first)
     except MissingData as missing:
         if any(file.source for file in (task.data, *task.data.instead)):
             missing.next_step = f"model-accuracy-eval tasks prepare {task.name}"

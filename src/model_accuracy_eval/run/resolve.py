@@ -36,6 +36,11 @@ def resolved_gates(settings: Settings, datasets: Units, groups: Mapping[str, Col
     own = {*datasets, *groups}
     named = (replace(gate, dataset=dataset_table.NAMES.meant(gate.dataset, own)) for gate in parsed(settings))
     gates = gate_lines.resolve(named, datasets, of_groups)
+    if settings.first and gates and settings.gate_on != "point":
+        raise BadValue(
+            f"The first {settings.first:,} problems are no sample, so they decide no gate: take --limit "
+            f"{settings.first}, which draws as many, or --gate-on point for the figure of these alone."
+        )
     if not settings.baseline and (relative := [gate for gate in gates if gate.from_baseline]):
         raise BadValue(f"The gate '{relative[0]}' speaks of a baseline: name that run with --baseline.")
     return gates
@@ -82,6 +87,7 @@ def resolve(settings: Settings, *, run_id: str, stamp: str, library: Library) ->
         run_id=run_id,
         stamp=stamp,
         settings=settings,
+        limit_is_sample=bool(settings.limit),
         tasks=tasks,
         groups=named.groups,
         shard=_shard(settings.shard),
@@ -152,6 +158,10 @@ _Contradictions = tuple[tuple[Callable[[Settings], object], str], ...]
 
 _ALWAYS: _Contradictions = (
     (lambda settings: not settings.datasets, "No dataset was chosen: give --datasets, such as --datasets demo_gsm8k."),
+    (
+        lambda settings: settings.limit and settings.first,
+        "--limit {limit} draws problems and --first {first} takes the first ones: give one of them.",
+    ),
     (
         lambda settings: settings.mode == "eval" and not settings.reuse,
         "--mode eval judges the replies of an earlier run: name that run with --reuse.",

@@ -31,8 +31,10 @@ from model_accuracy_eval.scoring.figures.notes import (
     failure_notes,
     groups_in_part,
     of_clusters,
+    of_draw,
     of_other_answers,
     of_sources,
+    parts_with_few,
     problem_dates,
     rejection_notes,
     sample_notes,
@@ -118,6 +120,7 @@ class _DatasetJudge:
             self._sampling.n,
             self._plan.k,
             ask_results=self._ask_store.look_up,
+            draw=self._prepared.draw,
         )
 
     def keep_to(self, following: Following, reader: PrefixReader) -> None:
@@ -151,6 +154,7 @@ class _DatasetJudge:
             counts=counts,
             part=part,
             notes=(
+                *of_draw(self._prepared.draw, self._plan.shard),
                 *part_notes(part, len(self._prepared.problems)),
                 *self._ask_store.notes(),
                 *sample_notes(
@@ -162,6 +166,7 @@ class _DatasetJudge:
                 *of_clusters(rows),
                 *problem_dates(self._prepared),
                 *groups_in_part(self._prepared),
+                *parts_with_few(self._prepared),
                 *(found.sentence for found in [*self._defects.values()][:1]),
                 *rejection_notes(self._faults("rejected")),
                 *failure_notes(self._faults("failed")),

@@ -12,6 +12,7 @@ from model_accuracy_eval.records import (
     Counts,
     DatasetResult,
     Decision,
+    Draw,
     ExecutionSummary,
     FigureBounds,
     GateResult,
@@ -45,6 +46,8 @@ class DatasetEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     problems: int
     sources: tuple[RowsSource, ...] = ()
     """Where its rows came from, and whether they are those that are known."""
+    draw: Draw | None = None
+    """Of which problems these are a sample, or the first ones; None: these are all."""
     metrics: dict[str, float | None] | None = None
     intervals: dict[str, Interval | None] | None = None
     bounds: dict[str, FigureBounds] = {}
@@ -241,8 +244,13 @@ def with_verdict(run: RunFile, report: Report) -> bytes:
 
 
 def _dataset(prepared: PreparedDataset, result: DatasetResult | None) -> DatasetEntry:
-    problems, sources = len(prepared.problems), prepared.sources
-    entry = DatasetEntry(version=prepared.version, questions=prepared.questions, problems=problems, sources=sources)
+    entry = DatasetEntry(
+        version=prepared.version,
+        questions=prepared.questions,
+        problems=len(prepared.problems),
+        sources=prepared.sources,
+        draw=prepared.draw,
+    )
     if result is None:
         return entry
     return msgspec.structs.replace(

@@ -42,9 +42,12 @@ def load(source: str, where: str) -> RunPlan:
             for node in ast.parse(source).body
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
         }
-        return msgspec.convert({**values["plan"], "settings": values["settings"]}, RunPlan)
+        plan = msgspec.convert({**values["plan"], "settings": values["settings"]}, RunPlan)
     except (SyntaxError, ValueError, TypeError, KeyError, IndexError, msgspec.ValidationError) as error:
         raise BadReuse(f"{where} cannot be read as the plan of a run: {error}.") from error
+    if plan.settings.limit and not plan.limit_is_sample:  # an older release's, which took the first ones
+        return plan.with_settings(limit=None, first=plan.settings.limit)
+    return plan
 
 
 def check_same_questions(old: RunPlan, new: RunPlan) -> None:

@@ -108,11 +108,18 @@ def check_samples(shards: Sequence[ShardFolder]) -> None:
     for task in shards[0].plan.tasks:
         n = shards[0].plan.sampling.of(task).n
         seen: set[tuple[int, int]] = set()
+        owners: dict[int, Shard] = {}
         for each in shards:
             name = journal.file(each.plan.settings.label, task.name)
             for number, line in enumerate(each.store.lines(name), start=1):
                 problem, index = _sample(line, each, name, number)
-                if not is_of_shard(problem, task, each.shard):
+                # Which problems of a sample a shard has, its data alone says; two never have the same one.
+                drawn = each.plan.settings.limit is not None
+                if (
+                    owners.setdefault(problem, each.shard) != each.shard
+                    if drawn
+                    else not is_of_shard(problem, task, each.shard)
+                ):
                     reason = f"of problem {problem}, which the shard {each.shard} was not asked"
                     raise _unfit(each, name, number, reason)
                 if index not in range(n):

@@ -6,10 +6,39 @@ one. Which problems of a part come first is decided by hashes of their numbers i
 on every machine and in every release.
 """
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from hashlib import sha256
+from typing import NamedTuple
 
 import numpy
+
+from model_accuracy_eval.records import Draw
+
+
+class Described(NamedTuple):
+    """What a problem's being drawn depends on."""
+
+    part: str
+    groups: Sequence[Hashable] = ()
+    """Names of groups of rows that count only as a whole."""
+
+
+def chosen(
+    places: Sequence[int], described: Callable[[int], Described], limit: int | None, first: int | None, *, by: str
+) -> tuple[Sequence[int], Draw | None]:
+    """Those of the places that are asked, in their order; None if these are all. `by`: the name of their parts."""
+    if first is not None and first < len(places):
+        return places[:first], Draw(asked=first, of=len(places))
+    if limit is None or limit >= len(places):
+        return places, None
+    known = [described(place) for place in places]
+    parts, groups = [each.part for each in known], [each.groups for each in known]
+    sizes, together = Counter(parts), any(groups)
+    found = drawn(parts, limit, together=groups if together else ())
+    name = by.replace("_", " ") if len(sizes) > 1 else ""
+    draw = Draw(asked=limit, of=len(places), by=name, parts=dict(sizes), whole_groups=together)
+    return [places[at] for at in sorted(found)], draw
 
 
 def drawn(

@@ -1,7 +1,7 @@
 """Task + rows → prepared dataset: the problems as they will be asked, and the hashes that identify them."""
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -12,6 +12,8 @@ from model_accuracy_eval.records import (
     Candidate,
     DataFile,
     DataRow,
+    Draw,
+    MetricUse,
     Pipeline,
     PreparedDataset,
     Problem,
@@ -20,10 +22,11 @@ from model_accuracy_eval.records import (
 )
 from model_accuracy_eval.records.problem import MARKS, marked
 from model_accuracy_eval.scoring.answers import tools
+from model_accuracy_eval.scoring.figures.groups import groups_of
 from model_accuracy_eval.scoring.figures.judging import check, check_turns
 from model_accuracy_eval.scoring.metrics import user_functions
 from model_accuracy_eval.scoring.metrics.metric_table import pipelines
-from model_accuracy_eval.tasks import prompts, views
+from model_accuracy_eval.tasks import draw, prompts, views
 from model_accuracy_eval.tasks.fewshot import Choose, chooser
 from model_accuracy_eval.tasks.prompts import positions
 from model_accuracy_eval.tasks.row_pins import OtherRows
@@ -35,10 +38,18 @@ ReadRows = Callable[[DataFile, tuple[str, ...]], Sequence[DataRow]]
 """Reads the rows of a file; each has the named columns."""
 
 
-def assemble(task: TaskSpec, read: ReadRows, limit: int | None = None, shard: Shard | None = None) -> PreparedDataset:
-    """Prepares a task: reads its files, and prepares and joins its parts."""
+def assemble(
+    task: TaskSpec,
+    read: ReadRows,
+    limit: int | None = None,
+    shard: Shard | None = None,
+    *,
+    first: int | None = None,
+) -> PreparedDataset:
+    """Prepares a task: reads its files, and prepares and joins its parts. `limit`: a sample of so many problems;
+    `first`: the first ones."""
     if task.parts:
-        return _join_parts(task, [assemble(part, read) for part in task.parts], limit, shard)
+        return _join_parts(task, [assemble(part, read) for part in task.parts], limit, shard, first)
     fewshot = task.prompt.fewshot
     try:
         shots = read(fewshot.data, fewshot.fields or task.fields) if fewshot and fewshot.data else []
@@ -47,11 +58,15 @@ def assemble(task: TaskSpec, read: ReadRows, limit: int | None = None, shard: Sh
         if not refusal.is_local:
             refusal.next_step = f"model-accuracy-eval tasks prepare --update {task.name}"
         raise
-    return build(task, rows, shots, limit, shard)
+    return build(task, rows, shots, limit, shard, first=first)
 
 
 def _join_parts(
-    task: TaskSpec, datasets: Sequence[PreparedDataset], limit: int | None, shard: Shard | None
+    task: TaskSpec,
+    datasets: Sequence[PreparedDataset],
+    limit: int | None,
+    shard: Shard | None,
+    first: int | None,
 ) -> PreparedDataset:
     """All parts' problems under new numbers; the category of each is the name of its part."""
     kinds = {part.name: (part.kind, part.mode, part.boundary, part.repeats) for part in task.parts}
@@ -61,17 +76,31 @@ def _join_parts(
     pairs = [(at, number) for at, prepared in enumerate(datasets) for number in range(len(prepared.problems))]
     if task.arrangement == "mixture":
         pairs = views.shuffled(pairs, seed=42)
-    chosen = [(place, *pairs[place]) for place in views.sliced(task, len(pairs))[:limit]]
-    found = ((place, at, datasets[at].problems[number]) for place, at, number in chosen)
+    places = views.sliced(task, len(pairs))
+    of_groups = [groups_of(use for one in each.tasks for use in _uses(pipelines(one))) for each in datasets]
+
+    def described(place: int) -> draw.Described:
+        at, number = pairs[place]
+        extras = datasets[at].problems[number].extras
+        return draw.Described(task.parts[at].name, [(at, *name) for name in _named(of_groups[at], extras)])
+
+    chosen, drawn = draw.chosen(places, described, limit, first, by="part")
+    found = ((place, at, datasets[at].problems[number]) for place in chosen for at, number in [pairs[place]])
     problems = (
         msgspec.structs.replace(problem, id=place, part=(at, *problem.part), category=task.parts[at].name)
         for place, at, problem in found
     )
-    return _prepared(task, tuple(problems), pipelines(task), shard)
+    return _prepared(task, tuple(problems), pipelines(task), shard, drawn)
 
 
 def build(
-    task: TaskSpec, rows: Sequence[DataRow], shots: Sequence[DataRow], limit: int | None, shard: Shard | None = None
+    task: TaskSpec,
+    rows: Sequence[DataRow],
+    shots: Sequence[DataRow],
+    limit: int | None,
+    shard: Shard | None = None,
+    *,
+    first: int | None = None,
 ) -> PreparedDataset:
     """Prepares a task from its rows. Every problem is rendered, so that errors in the data show before a run begins.
 
@@ -85,22 +114,56 @@ def build(
     whole = list(rows) if task.views else []  # so that no other row gets the identity of one that a view leaves out
     rows = views.apply_views(task.views, whole, task.data.name) if task.views else rows
     places = {id(row): place for place, row in enumerate(whole)} if task.views else None
-    chosen = views.sliced(task, len(rows))[:limit]
+    by, of_groups = _part_column(task), groups_of(_uses(resolved))
+
+    def described(place: int) -> draw.Described:
+        row = rows[place]
+        return draw.Described(str(row.get(by)) if by else "", _named(of_groups, row))
+
+    chosen, drawn = draw.chosen(views.sliced(task, len(rows)), described, limit, first, by=by)
     builder = _DatasetBuilder(task, rows, shots)
     problems = (
         builder.problem(place, rows[place], place if places is None else places.get(id(rows[place])))
         for place in chosen
     )
-    return _prepared(task, tuple(problems), resolved, shard)
+    return _prepared(task, tuple(problems), resolved, shard, drawn)
+
+
+def _part_column(task: TaskSpec) -> str:
+    """The column by whose values the task's figures have parts; empty: none."""
+    by = task.grouping.by if task.grouping else "category"
+    return (task.category or "") if by == "category" else by
+
+
+def drawn_by(task: TaskSpec) -> str:
+    """How a sample of its problems is drawn, for people."""
+    by = "part" if task.parts else _part_column(task).replace("_", " ")
+    return f"by {by}" if by else "at random"
+
+
+def _uses(judging: Iterable[Pipeline]) -> Iterator[MetricUse]:
+    return (use for pipeline in judging for use in pipeline.metrics)
+
+
+def _named(columns: Sequence[str], values: Mapping[str, Any]) -> list[tuple[Hashable, ...]]:
+    """The groups of rows that one of these values belongs to."""
+    found = ((column, values.get(column)) for column in columns)
+    return [(column, group["name"]) for column, group in found if isinstance(group, dict)]
 
 
 def _prepared(
-    task: TaskSpec, problems: tuple[Problem, ...], judging: Sequence[Pipeline], shard: Shard | None
+    task: TaskSpec,
+    problems: tuple[Problem, ...],
+    judging: Sequence[Pipeline],
+    shard: Shard | None,
+    drawn: Draw | None,
 ) -> PreparedDataset:
     questions = _digest([_hashed_question(problem, task.of(problem)) for problem in problems])
     judged = [_by_content(_without_defaults(pipeline)) for pipeline in judging]
-    version = _digest([questions, [_hashed_answers(problem) for problem in problems], judged])[:6]
-    return PreparedDataset(task=task, problems=views.sharded(problems, shard), version=version, questions=questions)
+    stands_for = [str(drawn)] if drawn and drawn.is_sample else []
+    version = _digest([questions, [_hashed_answers(problem) for problem in problems], judged, *stands_for])[:6]
+    asked = views.sharded(problems, shard)
+    return PreparedDataset(task=task, problems=asked, version=version, questions=questions, draw=drawn)
 
 
 class _DatasetBuilder:

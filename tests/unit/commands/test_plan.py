@@ -24,11 +24,12 @@ def test_each_gate_stands_under_its_dataset() -> None:
     assert code == 0
     # Of two gates each has to be surer of a failure.
     shown = "avg@5 >= 70 passes from 78.00, fails up to 60.00 at the latest (95 %); between them it stays undecided."
+    of_all = "passes from 90.91, fails up to 45.45 on all 100 problems (95 %); between them it stays undecided."
     assert lines == [
         "demo_gsm8k: 20 problems × 5 samples, 100 requests",
         f"  demo_gsm8k: {shown}",
-        "demo_arithmetic: 20 problems × 5 samples, 100 requests",
-        f"  demo_arithmetic: {shown}",
+        "demo_arithmetic: 20 problems × 5 samples (20 of 100, drawn at random), 100 requests",
+        f"  demo_arithmetic: avg@5 >= 70 {of_all}",
         "200 requests in all",
     ]
 
@@ -66,6 +67,18 @@ def test_requests_are_spent_on_more_problems() -> None:
     assert "60 requests for demo_arithmetic are best spent on 60 problems × 1 sample: --limit 60 -n 1" in lines
     _, lines = planned("--datasets", "demo_arithmetic", "--budget", "60", "--gate", "demo_arithmetic: pass@5 >= 70")
     assert "60 requests for demo_arithmetic are best spent on 12 problems × 5 samples: --limit 12 -n 5" in lines
+
+
+def test_a_budget_is_spent_on_all_problems_whatever_the_limit() -> None:
+    """The true figure is that of all of them; the first ones decide no gate."""
+    _, lines = planned("--datasets", "demo_arithmetic", "--limit", "20", "--budget", "60")
+    assert "60 requests for demo_arithmetic are best spent on 60 problems × 1 sample: --limit 60 -n 1" in lines
+    code, lines = planned("--datasets", "demo_arithmetic", "--first", "20", "--gate", "demo_arithmetic: avg@5 >= 70")
+    assert code == 2
+    assert lines[0].startswith("Error: The first 20 problems are no sample, so they decide no gate: take --limit 20, ")
+    assert planned("--datasets", "demo_arithmetic", "--first", "20")[1] == [
+        "demo_arithmetic: 20 problems × 5 samples (the first 20 of 100), 100 requests"
+    ]
 
 
 def test_too_few_requests_are_refused() -> None:

@@ -92,8 +92,8 @@ def test_failures_in_a_file_of_their_own_count(tmp_path: Path) -> None:
     ("held", "options", "problems", "missing", "note"),
     [
         (range(6), {}, 6, 0, "The file holds the first 6 of 20 problems: the figures are of these 6."),
-        (range(6), {"limit": 10}, 10, 4, "4 of 10 problems are not in the file"),
-        (range(6), {"limit": 4}, 4, 0, "2 problems of the file come after the first 4 and are left out (--limit)."),
+        (range(6), {"first": 10}, 10, 4, "4 of 10 problems are not in the file"),
+        (range(6), {"first": 4}, 4, 0, "2 problems of the file are left out: they are not among the first 4 of 20."),
         ((0, 2, 19), {}, 20, 17, "17 of 20 problems are not in the file"),
         ((0, 2, 19), {"subset": True}, 3, 0, "The file holds 3 of 20 problems: the figures are of these 3."),
     ],
@@ -105,7 +105,7 @@ def test_a_part_of_the_dataset_is_told(
     result = judged(tmp_path, sums(*held), task="demo_gsm8k", **options)
     assert (result.problems, result.counts.missing) == (problems, missing)
     assert any(found.startswith(note) for found in result.notes)
-    share = 100 * len([number for number in held if number < (options.get("limit") or 20)]) / problems
+    share = 100 * len([number for number in held if number < (options.get("first") or 20)]) / problems
     assert figures(result)["accuracy"] == pytest.approx(share)
 
 

@@ -130,7 +130,7 @@ def test_what_has_no_place_stands_for_what_a_part_lacks() -> None:
     problems = [Problem(id=at, messages=(), references=("1",), category="ab"[at // 10]) for at in range(20)]
 
     def of(*held: int, unplaced: int) -> tuple[int, int]:
-        found = coverage("x", DEMO, problems, set(held), limit=None, subset=False, unplaced=unplaced)
+        found = coverage("x", DEMO, problems, set(held), wanted=None, subset=False, unplaced=unplaced)
         return found.problems[0].id, len(found.problems)
 
     assert of(*range(11, 20), unplaced=1) == (10, 10)

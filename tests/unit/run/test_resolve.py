@@ -139,6 +139,11 @@ def test_a_closing_slash_of_the_endpoint_is_dropped() -> None:
             {"stop_when_decided": True, "gate": ("demo_gsm8k: avg@5 >= 60",), "shard": "0/2"},
             "--stop-when-decided and --shard 0/2 exclude each other",
         ),
+        ({"limit": 3, "first": 5}, "--limit 3 draws problems and --first 5 takes the first ones: give one of them."),
+        (
+            {"first": 5, "gate": ("demo_gsm8k: avg@5 >= 60",)},
+            "no sample, so they decide no gate: take --limit 5, which draws as many, or --gate-on point",
+        ),
         (
             {"stop_when_decided": True, "gate": ("demo_gsm8k: avg@5 >= 60",), "mode": "infer"},
             "--mode infer judges none",
@@ -148,6 +153,13 @@ def test_a_closing_slash_of_the_endpoint_is_dropped() -> None:
 def test_contradictions_are_refused(settings: dict[str, Any], sentence: str) -> None:
     """Each with a sentence that says what to give."""
     assert sentence in refusal(**settings)
+
+
+def test_the_first_problems_have_figures_of_their_own() -> None:
+    """A gate on these alone claims nothing; a limit says that it is a sample."""
+    found = plan(first=5, gate=("demo_gsm8k: avg@5 >= 60",), gate_on="point")
+    assert (len(found.gates), found.limit_is_sample) == (1, False)
+    assert [plan(limit=limit).limit_is_sample for limit in (5, 0)] == [True, False]
 
 
 def test_a_shard_is_a_part_and_decides_no_gates() -> None:

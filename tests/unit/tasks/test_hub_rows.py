@@ -27,7 +27,7 @@ def built(task: TaskSpec, folder: Path) -> PreparedDataset:
     def read(file: DataFile, fields: tuple[str, ...]) -> list[DataRow]:
         return list(rows.read(file, fields, str(folder), FileHub({"MODEL_ACCURACY_EVAL_CACHE": str(folder)}), None))  # type: ignore[arg-type]
 
-    return preparation.assemble(task, read, limit=300)
+    return preparation.assemble(task, read, first=300)
 
 
 def put(folder: Path, name: str, data: bytes) -> None:

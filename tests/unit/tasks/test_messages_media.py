@@ -26,7 +26,7 @@ def built(folder: Path, task: TaskSpec, limit: int | None = None) -> PreparedDat
     def read(file: DataFile, fields: tuple[str, ...]) -> list[DataRow]:
         return list(rows.read(file, fields, str(folder), FileHub({"MODEL_ACCURACY_EVAL_CACHE": str(folder)}), None))  # type: ignore[arg-type]
 
-    return preparation.assemble(task, read, limit)
+    return preparation.assemble(task, read, first=limit)
 
 
 def kinds(parts: list[str | Media]) -> list[str]:

@@ -1,6 +1,7 @@
 """Task + rows → an exam: which problems are asked, and what their hashes identify."""
 
 import re
+from collections import Counter
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,10 +15,12 @@ from model_accuracy_eval.errors import BadData, BadValue, UnknownName
 from model_accuracy_eval.records import (
     DataFile,
     FewShot,
+    Grouping,
     MetricUse,
     Pipeline,
     PreparedDataset,
     Prompt,
+    Shard,
     Slice,
     Step,
     TaskSpec,
@@ -33,8 +36,10 @@ def but(task: TaskSpec = TASK, **changes: Any) -> TaskSpec:
     return replace(task, **changes)
 
 
-def build(task: TaskSpec = TASK, rows: list[dict[str, Any]] = ROWS, limit: int | None = None) -> PreparedDataset:
-    return preparation.build(task, rows, [], limit)
+def build(
+    task: TaskSpec = TASK, rows: list[dict[str, Any]] = ROWS, limit: int | None = None, first: int | None = None
+) -> PreparedDataset:
+    return preparation.build(task, rows, [], limit, first=first)
 
 
 @given(st.permutations(["q", "a", "note", "source"]))
@@ -64,7 +69,7 @@ def test_what_shares_a_passage_is_a_cluster(cluster: str) -> None:
     task = but(cluster=cluster)
     found = [problem.cluster for problem in build(task, SHARED).problems]
     assert [found.index(name) if name else None for name in found] == [0, 0, 2, 2, 4, None, None, None, 8, 8]
-    assert [problem.cluster for problem in build(task, SHARED, 3).problems] == found[:3]
+    assert [problem.cluster for problem in build(task, SHARED, first=3).problems] == found[:3]
     assert build(task, SHARED).version == build(TASK, SHARED).version
 
 
@@ -95,6 +100,7 @@ CHANGES: dict[str, PreparedDataset] = {
     "fewer rows": build(rows=ROWS[:9]),
     "order of rows": build(rows=ROWS[::-1]),
     "limit": build(limit=5),
+    "first": build(first=5),
     "slice": build(but(slice=Slice(start=1))),
     "tools": build(but(tools=("calculator",))),
 }
@@ -149,9 +155,9 @@ def test_slices_and_limits_never_rename_a_problem(start: int, stop: int | None, 
     task = but(slice=Slice(start=start, stop=stop, step=step))
     if not wanted:
         with pytest.raises(BadValue, match=f"sums: the slice {start}:{'' if stop is None else stop}:{step} "):
-            build(task, limit=limit)
+            build(task, first=limit)
         return
-    problems = build(task, limit=limit).problems
+    problems = build(task, first=limit).problems
     assert [problem.id for problem in problems] == wanted
     assert [problem.messages[-1].content for problem in problems] == [f"{place}+1=" for place in wanted]
 
@@ -191,6 +197,73 @@ def test_a_field_that_a_release_adds_changes_no_version() -> None:
     assert said["filters"] == [{"name": "last_number"}]
     spelled_out = replace(PIPELINE, name=Pipeline().name)
     assert build(but(pipelines=(spelled_out,))).version == build().version
+
+
+# A limit is a sample; the first problems are none.
+
+
+LEVELS = [
+    {**row, "level": level} for row, level in zip(ROWS * 5, ["easy"] * 30 + ["hard"] * 15 + ["odd"] * 5, strict=True)
+]
+LEVELLED = but(category="level")
+
+
+@pytest.mark.parametrize(("limit", "sizes"), [(10, (6, 3, 1)), (20, (12, 6, 2)), (30, (18, 9, 3))])
+def test_a_limit_draws_every_part_in_proportion(limit: int, sizes: tuple[int, ...]) -> None:
+    """Each problem keeps its number, and what is drawn is said; a smaller sample is part of a larger one."""
+    paper = build(LEVELLED, LEVELS, limit=limit)
+    found = Counter(problem.category for problem in paper.problems)
+    assert (found["easy"], found["hard"], found["odd"]) == sizes
+    assert str(paper.draw) == f"{limit} of 50, drawn by level"
+    ids = [problem.id for problem in paper.problems]
+    assert ids == sorted(ids)
+    assert {*ids} < {problem.id for problem in build(LEVELLED, LEVELS, limit=limit + 7).problems}
+    whole_paper = {problem.id: problem for problem in build(LEVELLED, LEVELS).problems}
+    assert all(whole_paper[problem.id] == problem for problem in paper.problems)
+
+
+def test_by_what_is_drawn_is_what_the_report_is_grouped_by() -> None:
+    """A column of its own, the category, or nothing."""
+    own = but(extras=("level",), grouping=Grouping(by="level"))
+    assert str(build(own, LEVELS, limit=10).draw) == "10 of 50, drawn by level"
+    assert str(build(rows=LEVELS, limit=10).draw) == "10 of 50, drawn at random"
+    assert str(build(LEVELLED, LEVELS[:30], limit=10).draw) == "10 of 30, drawn at random"
+
+
+def test_the_first_problems_are_said_to_be_no_sample() -> None:
+    """Of the whole, neither a sample nor a beginning is left to speak of."""
+    paper = build(LEVELLED, LEVELS, first=10)
+    assert (str(paper.draw), [problem.id for problem in paper.problems]) == ("the first 10 of 50", [*range(10)])
+    assert build(LEVELLED, LEVELS, first=50) == build(LEVELLED, LEVELS, limit=99) == build(LEVELLED, LEVELS)
+
+
+def test_a_sample_has_a_version_of_its_own() -> None:
+    """It claims to stand for the whole, which as many problems that are the whole do not."""
+    sample = build(LEVELLED, LEVELS, limit=10)
+    same = replace(LEVELLED, views=(Step(name="only", args={"field": "a", "values": []}),))
+    alone = preparation._prepared(same, sample.problems, [PIPELINE], None, None)
+    assert alone.questions == sample.questions
+    assert alone.version != sample.version
+
+
+@given(st.integers(1, 49), st.integers(1, 6))
+def test_shards_split_a_sample(limit: int, count: int) -> None:
+    """Each problem of it is in one of them, and they have its version."""
+    sample = build(LEVELLED, LEVELS, limit=limit)
+    shards = [preparation.build(LEVELLED, LEVELS, [], limit, Shard(index=at, count=count)) for at in range(count)]
+    assert sorted(problem.id for shard in shards for problem in shard.problems) == [one.id for one in sample.problems]
+    assert all(
+        (one.version, one.questions, one.draw) == (sample.version, sample.questions, sample.draw) for one in shards
+    )
+
+
+def test_rows_that_count_together_are_drawn_together() -> None:
+    """Three rotations of a question say nothing one by one."""
+    groups = [{**row, "group": {"name": str(at % 10), "rows": 5}} for at, row in enumerate(ROWS * 5)]
+    together = but(pipelines=(Pipeline(metrics=(MetricUse(name="whole_group", label="all"),)),), extras=("group",))
+    found = Counter(problem.extras["group"]["name"] for problem in build(together, groups, limit=20).problems)
+    assert [*found.values()] == [5] * 4
+    assert len(Counter(problem.id % 10 for problem in build(rows=groups, limit=20).problems)) > 4
 
 
 # Tasks in parts: one after the other, or mixed; each part asked and judged in its own way.
@@ -253,6 +326,17 @@ def test_parts_may_be_made_of_parts() -> None:
     paper = built(whole(part("y"), inner), SIZES)
     assert asked(paper) == ["y0", "y1", "x1", "x2", "y0", "y1"]
     assert [paper.task.of(problem).name for problem in paper.problems] == ["y", "y", "x", "x", "y", "y"]
+
+
+@pytest.mark.parametrize("arrangement", ["sequence", "mixture"])
+def test_parts_are_drawn_in_proportion(arrangement: Any) -> None:
+    """However they are arranged; the sample is that of the whole."""
+    sizes = {"x": 30, "y": 10}
+    task = whole(part("x"), part("y"), arrangement=arrangement)
+    paper, every = built(task, sizes, limit=8), built(task, sizes)
+    assert Counter(problem.category for problem in paper.problems) == {"x": 6, "y": 2}
+    assert str(paper.draw) == "8 of 40, drawn by part"
+    assert all(every.problems[problem.id] == problem for problem in paper.problems)
 
 
 def test_a_whole_has_a_version_of_its_own() -> None:

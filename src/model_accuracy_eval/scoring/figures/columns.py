@@ -5,10 +5,18 @@ from dataclasses import dataclass, field, replace
 from math import isnan
 from typing import NamedTuple
 
-from model_accuracy_eval.records import Certainty, FigureBounds, Interval, MetricUse, Pipeline
+from model_accuracy_eval.records import Certainty, Draw, FigureBounds, Interval, MetricUse, Pipeline
 from model_accuracy_eval.scoring.figures import groups
 from model_accuracy_eval.scoring.figures.aggregations import Aggregation, Bootstrapped, Statistics, aggregation
-from model_accuracy_eval.scoring.figures.intervals import ClusterSums, Noise, case, interval, noise
+from model_accuracy_eval.scoring.figures.intervals import (
+    ClusterSums,
+    Noise,
+    SampleOf,
+    case,
+    interval,
+    noise,
+    sample_interval,
+)
 from model_accuracy_eval.scoring.figures.reductions import reduction, reduction_ends
 from model_accuracy_eval.scoring.metrics.metric_table import UNAVAILABLE, Metric, SampleValue, metric
 from model_accuracy_eval.scoring.metrics.metric_type import LostValue, counted, fill, finite, is_number
@@ -55,6 +63,13 @@ class Column:
     """Whether the service cannot provide this metric: then lost samples give no figure either."""
     repeated: int = 0
     """As many samples of every problem are the same, in all problems; 0: they differ somewhere, or there is one."""
+    draw: Draw | None = None
+    """Of which problems these are a sample, or the first ones."""
+
+    @property
+    def of(self) -> int | None:
+        """Of how many problems these are a sample."""
+        return self.draw.population if self.draw else None
 
     @property
     def is_mean(self) -> bool:
@@ -71,8 +86,13 @@ class Column:
 
     def of_parts(self, names: Container[str]) -> "Column":
         """The same column for these parts alone."""
-        cells = [cell for cell, part in zip(self.cells, self.parts, strict=True) if part in names]
-        return replace(self, cells=cells, parts=[])
+        members = [(cell, part) for cell, part in zip(self.cells, self.parts, strict=True) if part in names]
+        return replace(
+            self,
+            cells=[cell for cell, _ in members],
+            parts=[part for _, part in members],
+            draw=self.draw and self.draw.of_parts(names),
+        )
 
     def of_last_problem(self) -> tuple[float | None, FigureBounds | None]:
         """The value of the last problem alone and its limits, where a problem has one by itself."""
@@ -104,16 +124,27 @@ class Column:
         least = figure if bounds.low is None else max(figure, bounds.low)
         return least if bounds.high is None else min(least, bounds.high)
 
+    @property
+    def _is_of_others(self) -> bool:
+        """Whether these problems say something of others: the first ones of a dataset do not."""
+        return self.draw is None or self.draw.is_sample
+
     def stderr(self) -> float | None:
+        if not self._is_of_others:
+            return None
         clusters = [cell.cluster for cell in self.cells if cell.value is not None]
         return self._scaled(self._aggregation().stderr(_runs(self._known()), clusters))
 
     def interval(self) -> Interval | None:
         """Wilson's interval; only means of shares have one. With lost samples, from that of the worst case to that of
-        the best."""
-        if not self._is_mean_of_shares():
+        the best. That of a sample is about all problems that it was drawn from."""
+        if not self._is_mean_of_shares() or not self._is_of_others:
             return None
-        worst, best = (interval(values, self._draws, self._clusters()) for values in self._worst_and_best())
+        sample = self._sample()
+        worst, best = (
+            sample_interval(values, sample) if sample else interval(values, self._draws, self._clusters())
+            for values in self._worst_and_best()
+        )
         return Interval(low=worst.low, high=best.high) if worst and best else None
 
     def _is_mean_of_shares(self) -> bool:
@@ -128,6 +159,14 @@ class Column:
         found = [cell.cluster for cell in self.cells if cell.ends is not None]
         return found if any(found) else []
 
+    def _sample(self) -> SampleOf | None:
+        """None: these are all problems there are, or the first ones."""
+        if self.draw is None or self.of is None or len(self.cells) >= self.of:
+            return None
+        parts = [part for part, cell in zip(self.parts, self.cells, strict=True) if cell.ends is not None]
+        clusters = self._clusters() if self.draw.whole_groups else []
+        return SampleOf(len(self.cells) / self.of, parts, clusters)
+
     @property
     def _draws(self) -> int:
         """Samples of a problem that count: those that are all the same are one."""
@@ -139,7 +178,14 @@ class Column:
             return None
         noises = [_UNKNOWN if self.repeated else cell.noise or _UNKNOWN for cell in self.cells if cell.ends is not None]
         worst, best = (
-            case(values, [both[end] for both in noises], self._draws, self._clusters())
+            case(
+                values,
+                [both[end] for both in noises],
+                self._draws,
+                self._clusters(),
+                sample=self._sample(),
+                is_drawn=self.is_drawn,
+            )
             for end, values in enumerate(self._worst_and_best())
         )
         return Certainty(

@@ -16,6 +16,7 @@ from model_accuracy_eval.records import (
     DatasetResult,
     FigureBounds,
     GroupMean,
+    MetricUse,
     Pipeline,
     Problem,
     SummaryRow,
@@ -32,7 +33,7 @@ from model_accuracy_eval.scoring.metrics.metric_type import Ends, LostValue
 def part(task: TaskSpec, problem: Problem) -> str:
     """The part of the dataset that a problem belongs to; empty if the task has no parts."""
     if task.grouping is None:
-        return ""
+        return problem.category or ""
     column = task.grouping.by
     name = problem.category if column == "category" else problem.extras.get(column)
     if name is None:
@@ -102,16 +103,22 @@ def areas(task: TaskSpec, parts: Iterable[str]) -> dict[str, set[str]]:
 
 
 def rows_of_parts(
-    task: TaskSpec, total: SummaryRow, parts: Mapping[str, SummaryRow], areas: Mapping[str, SummaryRow]
+    task: TaskSpec,
+    total: SummaryRow,
+    parts: Mapping[str, SummaryRow],
+    areas: Mapping[str, SummaryRow],
+    *,
+    every: bool = True,
 ) -> Iterator[SummaryRow]:
     """One row for each area and part, and the plain mean of the parts unless they are weighted by size, because that is
-    the figure of the whole dataset."""
+    the figure of the whole dataset. `every`: no part is missing in a sample; else nobody knows that mean."""
     if task.grouping is None:
         return
     for name, row in (*areas.items(), *parts.items()):
         yield replace(row, metric=f"{total.metric}[{name}]")
     if not task.grouping.weight_by_size:
-        mean = _mean_row(replace(total, metric=_mean_name(task, total.metric)), [*parts.values()], [1] * len(parts))
+        rows = [replace(row, value=row.value if every else None) for row in parts.values()]
+        mean = _mean_row(replace(total, metric=_mean_name(task, total.metric)), rows, [1] * len(parts))
         yield replace(mean, certainty=_no_surer(mean.certainty, total.certainty))
 
 
@@ -233,14 +240,17 @@ def of_all(task_groups: Sequence[TaskGroup], names: Collection[str]) -> str:
 def _group_rows(name: str, mean: GroupMean, results: Sequence[DatasetResult | None]) -> Iterator[SummaryRow]:
     known = [result for result in results if result]
     metrics = dict.fromkeys(row.metric for result in known for row in result.rows if _belongs_to(row.metric, mean))
-    sizes = [len(result.problem_results) if result else 0 for result in results]
+    asked = [len(result.problem_results) if result else 0 for result in results]
     for metric in metrics:
         members = [_find(result, metric) for result in results]
+        # A sample stands for all problems that it was drawn from.
+        sizes = [row.of if row and row.of else own for row, own in zip(members, asked, strict=True)]
+        of = sum(sizes) if any(row and row.of for row in members) else None
         version = hashlib.sha256("\n".join(result.version for result in known).encode()).hexdigest()[:6]
-        like = replace(next(row for row in members if row), dataset=name, estimated=False, version=version)
+        like = replace(next(row for row in members if row), dataset=name, estimated=False, of=of, version=version)
         row = _mean_row(like, members, sizes if mean.weight_by_size else [1] * len(sizes))
         errors = [member.stderr if member else None for member in members]
-        yield replace(row, stderr=pooled_stderr(errors, sizes)) if mean.weight_by_size else row
+        yield replace(row, stderr=pooled_stderr(errors, asked)) if mean.weight_by_size else row
 
 
 def _belongs_to(metric: str, mean: GroupMean) -> bool:
@@ -260,6 +270,11 @@ def _find(dataset_result: DatasetResult | None, metric: str) -> SummaryRow | Non
 
 
 # Figures of groups of rows that count only if all of them are right: the rotations of one question, for example.
+
+
+def groups_of(uses: Iterable[MetricUse]) -> list[str]:
+    """The columns that say which rows count only together."""
+    return list(dict.fromkeys(use.args.get("group", "group") for use in uses if use.name == "whole_group"))
 
 
 class GroupedValue(NamedTuple):

@@ -208,7 +208,9 @@ def quantile(ordered: Sequence[float], share: float) -> float:
 # are, Clopper and Pearson's for all samples together.
 
 
-Over = Literal["reruns", "problems"]
+Over = Literal["reruns", "problems", "dataset"]
+"""These problems asked again, other problems of the kind, or all problems of a dataset of which these are a sample,
+asked again."""
 
 _MIXED_ENOUGH = 20
 """Problems with samples that disagree. With fewer, limits from their variance err in up to 82 of 100 runs instead
@@ -251,8 +253,59 @@ def _jackknife(kind: str, n: int, c: int, k: int) -> float:
     return (n - 1) / n * squares
 
 
-def case(values: Sequence[float], noises: Iterable[Noise], samples: int, clusters: Sequence[str] = ()) -> CaseCertainty:
-    """The certainty of problems with these values, 0..1."""
+_LIKE_ALL = 2
+"""So many more problems, which vary like all do, count: few of a part often resemble each other too much."""
+
+
+class SampleOf(NamedTuple):
+    """What a sample of problems was drawn from."""
+
+    share: float
+    """Of all problems that were drawn."""
+    parts: Sequence[str]
+    """Of every problem."""
+    clusters: Sequence[str] = ()
+    """Of every problem, where these were drawn as a whole."""
+
+
+def drawn_flips(values: Sequence[float], sample: SampleOf) -> float:
+    """As many coin flips as would vary like the mean of a sample does around that of all problems: what is drawn in
+    proportion varies only within its parts, and the more of all problems it has, the less it can miss (finite
+    population correction)."""
+    if sample.clusters:
+        return ClusterSums(values, sample.clusters).flips() / (1 - sample.share)
+    sizes = Counter(sample.parts)
+    strata: defaultdict[str, list[float]] = defaultdict(list)
+    for value, part in zip(values, sample.parts, strict=True):
+        strata[part if sizes[part] > 1 else ""].append(value)
+    centre = min(max(fsum(values) / len(values), 0.0), 1.0)
+    coin = centre * (1 - centre)
+    if not coin:
+        return max(len(values) - 1.0, 1.0) / (1 - sample.share)
+    squares = fsum((value - fsum(each) / len(each)) ** 2 for each in strata.values() for value in each)
+    variance = (squares + _LIKE_ALL * coin) / (len(values) - len(strata) + _LIKE_ALL)
+    return len(values) * coin / variance / (1 - sample.share)
+
+
+def sample_interval(values: Sequence[float], sample: SampleOf) -> Interval | None:
+    """95 % interval, 0..100, of the mean of all problems, of which those with these values were drawn."""
+    if len(values) < 2:
+        return None
+    centre = min(max(fsum(values) / len(values), 0.0), 1.0)
+    low, high = wilson(centre, drawn_flips(values, sample), t_quantile(0.975, len(values) - 1))
+    return Interval(low=100 * low, high=100 * high)
+
+
+def case(
+    values: Sequence[float],
+    noises: Iterable[Noise],
+    samples: int,
+    clusters: Sequence[str] = (),
+    *,
+    sample: SampleOf | None = None,
+    is_drawn: bool = True,
+) -> CaseCertainty:
+    """The certainty of problems with these values, 0..1. `is_drawn`: asked again, they would differ."""
     problems = len(values)
     centre = min(max(fsum(values) / problems, 0.0), 1.0)
     each = list(noises)
@@ -262,12 +315,18 @@ def case(values: Sequence[float], noises: Iterable[Noise], samples: int, cluster
     known = len(mixed) >= _MIXED_ENOUGH and all(noise.variance is not None for noise in each)
     variance = total / problems**2
     worth_it = known and variance < _WORTH_IT * flips
+    around = None
+    if sample is not None:
+        # Of the noise of asking, the part of all problems that was asked brings its share; the rest is in the values.
+        again = (variance / (centre * (1 - centre)) if worth_it else 1 / sum(noise.draws for noise in each)) * is_drawn
+        around = 1 / (1 / drawn_flips(values, sample) + sample.share * again)
     return CaseCertainty(
         mean=centre,
         rerun_variance=variance if worth_it else None,
         # Satterthwaite's.
         freedom=total**2 / fsum(variance**2 / freedom for variance, freedom in mixed) if worth_it else 0.0,
         flips=ClusterSums(values, clusters).flips(samples),
+        drawn_flips=around,
     )
 
 
@@ -310,11 +369,17 @@ def _combined_case(cases: Sequence[tuple[CaseCertainty, int]], shares: Sequence[
     centre = fsum(share * case.mean for share, (case, _) in zip(shares, cases, strict=True))
     certain = [(variance, case.freedom or draws) for variance, (case, draws) in zip(reruns, cases, strict=True)]
     squares = fsum(variance**2 / freedom for variance, freedom in certain if freedom)
+    drawn = [
+        again if case.drawn_flips is None else share**2 * _coin_variance(case, case.drawn_flips)
+        for again, share, (case, _) in zip(reruns, shares, cases, strict=True)
+    ]
+    any_drawn = any(case.drawn_flips is not None for case, _ in cases)
     return CaseCertainty(
         mean=centre,
         rerun_variance=fsum(reruns),
         freedom=fsum(reruns) ** 2 / squares if squares else 1.0,
         flips=max(centre * (1 - centre) / fsum(problems), 1.0),
+        drawn_flips=max(centre * (1 - centre) / fsum(drawn), 1.0) if any_drawn else None,
     )
 
 
@@ -338,7 +403,7 @@ def asked_again(certainty: Certainty | None) -> Interval | None:
 
 def limits(certainty: Certainty, over: Over, confidence: float) -> Interval:
     """Between which ends the figure lies; each end alone holds with this confidence."""
-    ends = _rerun_ends if over == "reruns" else _problem_ends
+    ends = {"reruns": _rerun_ends, "problems": _problem_ends, "dataset": _dataset_ends}[over]
     low, high = ends(certainty, certainty.worst, confidence)[0], ends(certainty, certainty.best, confidence)[1]
     return Interval(low=certainty.factor * low + certainty.offset, high=certainty.factor * high + certainty.offset)
 
@@ -356,3 +421,8 @@ def _rerun_ends(certainty: Certainty, case: CaseCertainty, confidence: float) ->
 def _problem_ends(certainty: Certainty, case: CaseCertainty, confidence: float) -> tuple[float, float]:
     independent = certainty.sharing.independent if certainty.sharing else certainty.problems
     return wilson(case.mean, case.flips, t_quantile(confidence, max(1, independent - 1)))
+
+
+def _dataset_ends(certainty: Certainty, case: CaseCertainty, confidence: float) -> tuple[float, float]:
+    assert case.drawn_flips is not None
+    return wilson(case.mean, case.drawn_flips, t_quantile(confidence, max(1, certainty.problems - 1)))

@@ -12,6 +12,7 @@ from model_accuracy_eval.records import (
     Attempt,
     Counts,
     DatasetResult,
+    Draw,
     ExecutionSummary,
     PreparedDataset,
     ProblemResult,
@@ -19,6 +20,7 @@ from model_accuracy_eval.records import (
     RowsSource,
     RunPlan,
     Sampling,
+    Shard,
     Speed,
     Spread,
     SummaryRow,
@@ -27,7 +29,7 @@ from model_accuracy_eval.records import (
 from model_accuracy_eval.records.code import Execution
 from model_accuracy_eval.records.exchange import DOES_NOT_FIT, GENERATING_METHODS
 from model_accuracy_eval.scoring.answers import tools
-from model_accuracy_eval.scoring.figures import intervals
+from model_accuracy_eval.scoring.figures import groups, intervals
 from model_accuracy_eval.scoring.figures.replica_statistics import PaceRecorder
 from model_accuracy_eval.scoring.metrics import metric_table
 
@@ -227,6 +229,36 @@ def problem_dates(prepared: PreparedDataset) -> Iterator[str]:
         )
 
 
+_PARTS_NAMED = 5
+"""The other parts are counted."""
+
+
+def of_draw(draw: Draw | None, shard: Shard | None) -> Iterator[str]:
+    """Of what the figures are, where not all problems were asked."""
+    if draw is None:
+        return
+    here = f", of which this is the shard {shard}" if shard else ""
+    if draw.is_sample:
+        yield f"The problems are {draw}{here}: the interval is that of all {draw.of:,} problems."
+    else:
+        others = f"the other {draw.of - draw.asked:,}"
+        yield f"The problems are {draw}{here}: they are no sample, so nothing is said of {others}."
+
+
+def parts_with_few(prepared: PreparedDataset) -> Iterator[str]:
+    """A sentence if parts have so few problems in the sample that their figures say nothing."""
+    parts = prepared.draw.parts if prepared.draw else {}
+    asked = Counter(groups.part(prepared.task, problem) for problem in prepared.problems)
+    few = sorted(part for part in parts if asked[part] < min(2, parts[part]))
+    none = sum(not asked[part] for part in few)
+    if few and len(parts) > 1:
+        shown = ", ".join(few[:_PARTS_NAMED]) + (" and others" if len(few) > _PARTS_NAMED else "")
+        yield (
+            f"{len(few):,} of {len(parts):,} parts ({shown}) have fewer than 2 problems in the sample"
+            f"{f', {none:,} of them none' if none else ''}: nothing is said of these alone."
+        )
+
+
 def groups_in_part(prepared: PreparedDataset) -> Iterator[str]:
     """A sentence for each figure of groups of rows that leaves some out, because not all of their rows are asked."""
     uses = [use for task in prepared.tasks for pipeline in task.pipelines for use in pipeline.metrics]
@@ -234,9 +266,9 @@ def groups_in_part(prepared: PreparedDataset) -> Iterator[str]:
         if use.name != "whole_group":
             continue
         found = [problem.extras.get(use.args.get("group", "group")) for problem in prepared.problems]
-        groups = [one for one in found if isinstance(one, dict)]
-        sizes = {one["name"]: one["rows"] for one in groups}
-        asked = Counter(one["name"] for one in groups)
+        named = [one for one in found if isinstance(one, dict)]
+        sizes = {one["name"]: one["rows"] for one in named}
+        asked = Counter(one["name"] for one in named)
         partial = sum(number < sizes[name] for name, number in asked.items())
         if partial:
             yield (

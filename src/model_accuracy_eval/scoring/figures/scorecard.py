@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from model_accuracy_eval.records import (
+    Draw,
     FigureBounds,
     MetricUse,
     Pipeline,
@@ -48,11 +49,13 @@ class Scorecard:
         k: Sequence[int],
         *,
         ask_results: AskResults = no_result,
+        draw: Draw | None = None,
     ) -> None:
         self._task = task
         self._n = n
         self._k = k
         self._ask_results = ask_results
+        self._draw = draw
         self._pipelines: dict[tuple[int, ...], tuple[Pipeline, ...]] = {}
         self._columns: dict[str, Column] = {}
         self._readings: dict[str, ReadingCounter] = {}
@@ -127,7 +130,7 @@ class Scorecard:
                 for name in metric_names(self._task, self._n, self._k)
             )
         for column in self._columns.values():
-            column.repeated = self._n if all_equal else 0
+            column.repeated, column.draw = self._n if all_equal else 0, self._draw
         rows = [self._row(name, column, version, mode) for name, column in self._columns.items()]
         # Parts have rows of the first figure, and of those that the task names.
         named = self._task.grouping.figures if self._task.grouping else ()
@@ -142,12 +145,15 @@ class Scorecard:
         )
 
     def _rows_of_parts(self, total: SummaryRow, version: str, mode: str) -> Iterator[SummaryRow]:
+        if self._task.grouping is None:
+            return iter(())
         column = self._columns[total.metric]
         areas, parts = (
             {name: self._row(total.metric, column.of_parts(members), version, mode) for name, members in sets.items()}
             for sets in (groups.areas(self._task, column.parts), {part: {part} for part in sorted(set(column.parts))})
         )
-        return groups.rows_of_parts(self._task, total, parts, areas)
+        every = set(self._draw.parts if self._draw else ()) <= {*parts}
+        return groups.rows_of_parts(self._task, total, parts, areas, every=every)
 
     def readings(self) -> tuple[Reading, ...]:
         """What the task's other pipelines read in the same replies."""
@@ -167,6 +173,7 @@ class Scorecard:
             bounds=column.bounds(),
             chance=column.chance(),
             drawn=column.is_drawn,
+            of=column.of,
             certainty=column.certainty(groups.clusters_named(self._task)),
             aggregation=column.aggregation_name,
         )

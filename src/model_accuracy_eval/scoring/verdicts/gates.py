@@ -93,9 +93,13 @@ _FEW = 0.005
 """Points: a figure so near to its line is as good as on it."""
 
 
-def advice(certainty: Certainty, value: float, limits: Interval, threshold: float, over: Over) -> str:
+def advice(row: SummaryRow, certainty: Certainty, limits: Interval, threshold: float, over: Over) -> str:
     """Which difference the run can show, and how many samples or problems would decide about the one that it has."""
-    shows, times = _shows("A run of this size shows", value, limits, threshold)
+    shows, times = _shows("A run of this size shows", row.value or 0.0, limits, threshold)
+    if row.of and over == "reruns":
+        # What a sample misses of all problems shrinks to nothing when all are asked.
+        left = None if times is None else (1 / certainty.problems - 1 / row.of) / times
+        return shows if left is None else f"{shows} takes about {ceil(1 / (left + 1 / row.of)):,} problems."
     if certainty.repeated:
         shows = (
             f"All {certainty.repeated} samples of every problem are the same, so they count as one, and more of them "
@@ -222,6 +226,7 @@ def _of_part(gate: Gate, row: SummaryRow | None, part: AskedPart, rule: GateRule
     about = f"{gate.metric} is about {value:.2f} in them, and " if value is not None else ""
     noisy = rule.over == "reruns" and row is not None and row.drawn
     again = " and asked again" if noisy and not part.repeated else ""
+    whole = f"of all {row.of:,} problems it" if row and row.of and rule.over == "reruns" else f"asked whole{again} it"
     unknown = (
         ", but what asking again would give is unknown: all its samples are the same" if noisy and not again else ""
     )
@@ -233,7 +238,7 @@ def _of_part(gate: Gate, row: SummaryRow | None, part: AskedPart, rule: GateRule
         decision=decision,
         sentence=(
             f"{gate} {decision}, decided after {part.share} of the requests ({part.read:,} of {part.planned:,} "
-            f"samples): {about}asked whole{again} it {would} meet the condition ({rule}){unknown}."
+            f"samples): {about}{whole} {would} meet the condition ({rule}){unknown}."
         ),
     )
 
@@ -322,6 +327,8 @@ class _Known(msgspec.Struct, frozen=True):
     def _again(self, rule: GateRule) -> str:
         """About what the limits are."""
         known = self.row.certainty if self.row else None
+        if self.row and self.row.of and rule.over == "reruns":
+            return f" on all {self.row.of:,} problems"
         if rule.over == "reruns":
             return " by one sample of each problem" if known and known.repeated else " if asked again"
         return f" on problems of the kind{f' ({known.sharing})' if known and known.sharing else ''}"
@@ -338,7 +345,7 @@ class _Known(msgspec.Struct, frozen=True):
             return " " + advice_on_change(self.change, self.value, self.limits, gate.threshold)
         if rule.over == "point" or self.row is None or self.row.certainty is None:
             return ""
-        return " " + advice(self.row.certainty, self.value, self.limits, gate.threshold, rule.over)
+        return " " + advice(self.row, self.row.certainty, self.limits, gate.threshold, rule.over)
 
 
 def _ends(value: float, bounds: FigureBounds | None) -> tuple[float, float]:
@@ -348,11 +355,12 @@ def _ends(value: float, bounds: FigureBounds | None) -> tuple[float, float]:
 
 
 def _figure_limits(gate: Gate, row: SummaryRow, rule: GateRule) -> Interval | None:
-    if rule.over == "point" or row.value is None or (rule.over == "reruns" and not row.drawn):
+    if rule.over == "point" or row.value is None or (rule.over == "reruns" and not row.drawn and not row.of):
         return None
     confidences = rule.confidences(gate)
     if row.certainty is not None:
-        low, high = (intervals.limits(row.certainty, rule.over, each) for each in confidences)
+        over: Over = "dataset" if rule.over == "reruns" and row.of else rule.over
+        low, high = (intervals.limits(row.certainty, over, each) for each in confidences)
         return Interval(low=low.low, high=high.high)
     if row.stderr is None or not isfinite(row.stderr):
         return None

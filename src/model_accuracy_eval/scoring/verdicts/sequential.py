@@ -9,8 +9,8 @@ values may depend on each other in any way.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterator
-from math import exp, log, log1p, sqrt
+from collections.abc import Callable, Iterator
+from math import exp, floor, log, log1p, sqrt
 from typing import NamedTuple
 
 from model_accuracy_eval.records import Decision, Gate
@@ -223,10 +223,21 @@ class PlannedSize(NamedTuple):
 
     problems: int
     n: int
+    of: int | None = None
+    """Of how many problems these are a sample; None: these are what a gate is about."""
 
     @property
     def requests(self) -> int:
         return self.problems * self.n
+
+    def draws(self, *, of_samples: bool, drawn: bool) -> int:
+        """As many right-or-wrong draws as say at least as much about the figure that a gate is about. `of_samples`: it
+        is a mean of samples; else of problems. `drawn`: asked again, the service would give other values."""
+        own = self.requests if of_samples else self.problems
+        if self.of is None or self.problems >= self.of:
+            return own
+        share = self.problems / self.of
+        return floor(1 / ((1 - share) / max(self.problems - 1, 1) + share / own * drawn))
 
     def __str__(self) -> str:
         samples = "1 sample" if self.n == 1 else f"{self.n:,} samples"
@@ -235,8 +246,8 @@ class PlannedSize(NamedTuple):
 
 def can_show(gate: Gate, size: PlannedSize, rule: GateRule, *, of_samples: bool, drawn: bool) -> str:
     """What the gate will say of which figures. `of_samples`: its figure is a mean of samples; else of problems."""
-    draws = size.requests if of_samples else size.problems
-    noisy = drawn and rule.over != "point"
+    draws = size.draws(of_samples=of_samples, drawn=drawn)
+    noisy = (drawn or size.of is not None) and rule.over != "point"
     if not noisy or gate.comparison == "==":
         return "is decided by the figure itself, whatever the size."
     if rule.over == "problems":
@@ -249,8 +260,8 @@ def can_show(gate: Gate, size: PlannedSize, rule: GateRule, *, of_samples: bool,
     above, below = ("passes", "fails") if is_floor(gate) else ("fails", "passes")
     highest = f"from {100 * upper:.2f}" if upper <= 1 else "for no figure, because the size is too small"
     lowest = f"up to {100 * lower:.2f}" if lower >= 0 else "for none"
-    at_most = " at the latest" if of_samples else ""
-    return f"{above} {highest}, {below} {lowest}{at_most} {sure}; between them it stays undecided."
+    about = f" on all {size.of:,} problems" if size.of else " at the latest" if of_samples else ""
+    return f"{above} {highest}, {below} {lowest}{about} {sure}; between them it stays undecided."
 
 
 def margin(size: PlannedSize, problems: int, share: float) -> float:

@@ -132,7 +132,7 @@ def evaluated(**evaluation: Any) -> dict[str, Any]:
 def made(task: TaskSpec, *rows: dict[str, Any], limit: int | None = None) -> PreparedDataset:
     """An exam over rows that the transform made."""
     whole = [{"output": f"a{at}", "answers": [f"a{at}"], "target_scores": {}, **row} for at, row in enumerate(rows)]
-    return preparation.build(task, whole, [], limit)
+    return preparation.build(task, whole, [], None, first=limit)
 
 
 def test_u4_rows_are_made_by_the_transform_where_the_paths_start() -> None:
