@@ -163,7 +163,7 @@ def _of_run(
     folder: Path, path: str, named: NamedTasks, given: RescoreOptions, environment: Mapping[str, str]
 ) -> _Batch:
     """All datasets of the run, or the one that the path is a file of."""
-    if fixed := sorted({"limit", "num_return_sequences"} & given.settings.keys()):
+    if fixed := sorted({"limit", "first", "num_return_sequences"} & given.settings.keys()):
         raise BadValue(
             f"The run {folder.name} has its own {fixed[0].replace('_', '-')}: leave --{fixed[0].replace('_', '-')} out."
         )

@@ -170,6 +170,7 @@ def plan(task: TaskSpec, out: Path, **settings: Any) -> RunPlan:
         run_id="a" * 32,
         stamp="20260326_151326",
         settings=Settings(endpoint=("http://service",), out=str(out), max_failed_requests=10_000, **settings),
+        limit_is_sample=bool(settings.get("limit")),
         tasks=(task,),
         shard=Shard(index=1, count=3) if settings.get("shard") else None,
         groups=(TaskGroup(name="all", members=(task.name,), means=MEANS),),
@@ -245,7 +246,7 @@ def test_rescoring_a_run_gives_its_figures(
     assert groups[0].rows
 
 
-@pytest.mark.parametrize("settings", [{"limit": 7}, {"shard": "1/3"}, {"contains": True}, {"label": "other"}])
+@pytest.mark.parametrize("settings", [{"limit": 7}, {"first": 7}, {"shard": "1/3"}, {"contains": True}, {"label": "other"}])
 def test_the_plan_of_the_run_counts(settings: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its problems, its samples and its way of judging, whatever the rescoring command would take by itself."""
     report, (result, *_) = run_and_rescore(tasks.find("demo_gsm8k"), tmp_path, monkeypatch, **settings)
@@ -265,6 +266,8 @@ def test_a_file_of_a_run_stands_for_its_dataset(tmp_path: Path, monkeypatch: pyt
         rescore(folder / "demo_gsm8k.jsonl", k=5)
     with pytest.raises(BadValue, match="has its own limit: leave --limit out"):
         rescore(folder / "demo_gsm8k.jsonl", limit=5)
+    with pytest.raises(BadValue, match="has its own first: leave --first out"):
+        rescore(folder / "demo_gsm8k.jsonl", first=5)
 
 
 def test_a_run_of_two_datasets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
