@@ -30,6 +30,7 @@ SPELLINGS: list[tuple[str, str, Any, Any]] = [
     ("limit", "0", 0, 0),
     ("limit", "8", 8, 8),
     ("limit", "none", None, None),
+    ("first", "8", 8, 8),
     ("contains", "true", True, True),
     ("shard", "1/4", "1/4", "1/4"),
     ("task-type", "any-to-any", "any-to-any", "any-to-any"),
