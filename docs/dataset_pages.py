@@ -12,8 +12,9 @@ from model_accuracy_eval.scoring.metrics.metric_table import METRICS, Metric
 
 _ABOUT_DATASETS = """\
 Letter case, `-`, `_` and `@` make no difference in names: `MMLU-Pro` is `mmlu_pro`, and `mmlu@choice` is `mmlu_choice`.
-`name@prompt` asks a dataset in other words; the column `prompt` says whose they are. Rows are those of the data files,
-of which a dataset may ask a part. The licence leads to the dataset's home.
+`name@prompt` asks a dataset in other words; the column `prompt` says whose they are. `name@tiny` asks a sample of 100
+of its problems, which leaves the figure of all open [by some nine points](samples.md) to either side. Rows are those of
+the data files, of which a dataset may ask a part. The licence leads to the dataset's home.
 
 `tasks show NAME` prints a dataset's whole definition: its files, its prompt, what guessing reaches, the scores that
 others published, and its first problem as it is sent. Your own `.jsonl`, `.json` or `.csv` file is

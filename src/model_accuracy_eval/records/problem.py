@@ -237,6 +237,8 @@ class Slice(Record, frozen=True, kw_only=True):
     start: int = 0
     stop: int | None = None
     step: int = 1
+    sample: int | None = None
+    """Of these, as many are drawn, as `limit` draws them; None: all."""
 
 
 class Step(Record, frozen=True, kw_only=True):

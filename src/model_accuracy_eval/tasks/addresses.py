@@ -76,7 +76,8 @@ def name_of_files(name: str) -> str:
     return re.sub(r"[^\w.+#-]+", "_", name)
 
 
-# `name@2024-08-01..2025-01-31`: the rows of a time, for benchmarks whose problems are newer than a model's data.
+# Some of a dataset's rows. `name@2024-08-01..2025-01-31`: those of a time, for benchmarks whose problems are newer than
+# a model's data. `name@tiny`: a sample.
 
 
 _WINDOW = re.compile(r"(\d{4}-\d\d-\d\d)?\.\.(\d{4}-\d\d-\d\d)?")
@@ -96,8 +97,19 @@ class TimeWindow(NamedTuple):
         return replace(task, name=f"{task.name}@{self.first}..{self.last}", views=(*task.views, step))
 
 
-def parse(text: str) -> TimeWindow | None:
-    """The window that is written as from..to; None for a text of another form."""
+class SmallSample(NamedTuple):
+    """So few problems that they are soon asked, with the parts of the dataset in proportion."""
+
+    size: int
+
+    def of(self, task: TaskSpec) -> TaskSpec:
+        return replace(task, name=f"{task.name}@tiny", slice=replace(task.slice, sample=self.size))
+
+
+def parse(text: str) -> TimeWindow | SmallSample | None:
+    """The window that is written as from..to, or the sample that is called tiny; None for a text of another form."""
+    if text == "tiny":
+        return SmallSample(100)
     if "-" not in text or not (match := _WINDOW.fullmatch(text)):
         return None
     window = TimeWindow(match[1] or "", match[2] or "")

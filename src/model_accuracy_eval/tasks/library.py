@@ -93,12 +93,12 @@ class Library:
 
     def find(self, name: str) -> NamedTasks:
         """What the name stands for; `name@prompt` asks it in other words, `name@format` in that format, and
-        `name@from..to` takes the rows of a time."""
+        `name@from..to` takes the rows of a time, `name@tiny` a sample of them."""
         base, _, form = name.rpartition("@")
-        if base and (window := addresses.parse(form)):
-            match = self._find(base)
-            tasks_of_time = tuple(window.of(task) for task in match.in_their_forms().tasks)
-            return NamedTasks(tasks_of_time, (), match.ignored)
+        if base and (some := addresses.parse(form)):
+            match = self.find(base)
+            groups = tuple(addresses.group_in_format(group, form) for group in match.groups)
+            return NamedTasks(tuple(some.of(task) for task in match.tasks), groups, match.ignored)
         if not base or form not in addresses.FORMATS:
             return self._find(name).in_their_forms()
         if dataset_table.canonical(name) is not None and not (self.folders and self._imported(base)):

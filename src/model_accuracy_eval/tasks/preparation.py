@@ -48,6 +48,7 @@ def assemble(
 ) -> PreparedDataset:
     """Prepares a task: reads its files, and prepares and joins its parts. `limit`: a sample of so many problems;
     `first`: the first ones."""
+    limit = min(filter(None, (limit, task.slice.sample)), default=None)
     if task.parts:
         return _join_parts(task, [assemble(part, read) for part in task.parts], limit, shard, first)
     fewshot = task.prompt.fewshot

@@ -103,6 +103,8 @@ def sliced(task: TaskSpec, count: int) -> range:
     places = range(count)[start:stop:step]
     if not places:
         raise BadValue(f"{task.name}: the slice {text} of {count} rows is empty.")
+    if len(places) < (wanted := task.slice.sample or 0):
+        raise BadValue(f"{task.name} is a sample of {wanted} problems, but there are only {len(places)}: ask them all.")
     return places
 
 

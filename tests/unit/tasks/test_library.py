@@ -1,6 +1,7 @@
 """Whatever `--datasets` may name → tasks, and tasks in our own spelling."""
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from tests.fake_ports import MemoryTaskFiles
 from tests.small_task import small_task
 
@@ -271,3 +273,44 @@ def reads(task: dict[str, Any]) -> bool:
 def test_the_schema_takes_what_the_reader_takes(more: dict[str, Any], taken: bool) -> None:
     """`exec` replaces pipelines, with the fields of a program and no other."""
     assert (fits({**TASK, **more}), reads({**TASK, **more})) == (taken, taken)
+
+
+# `name@tiny`: a sample of a dataset beside whole ones.
+
+
+def prepared(name: str, limit: int | None = None, count: int = 300) -> PreparedDataset:
+    rows = [{"q": f"{number}?", "a": str(number), "field": "law" if number % 3 else "art"} for number in range(count)]
+    library = Library(
+        lambda _: json.dumps(rows).encode(),
+        MemoryTaskFiles({"own.yaml": OURS.replace(b"reference", b"category: field\nreference")}),
+    )
+    (task,) = library.find(name).tasks
+    return preparation.assemble(task, lambda _file, _fields: rows, limit)
+
+
+def test_tiny_is_the_sample_of_a_hundred() -> None:
+    """The problems that `--limit 100` asks, with each part's share, under a name of their own; fewer with a limit."""
+    tiny, sample = prepared("own.yaml@tiny"), prepared("own.yaml", limit=100)
+    assert (tiny.task.name, tiny.draw, tiny.problems) == ("own_sums@tiny", sample.draw, sample.problems)
+    assert sorted(Counter(problem.category for problem in tiny.problems).values()) == [33, 67]
+    assert prepared("own.yaml@tiny", limit=20).problems == prepared("own.yaml", limit=20).problems
+
+
+def test_tiny_of_a_tiny_dataset_is_refused() -> None:
+    """It would be called a sample, and be everything."""
+    assert len(prepared("own.yaml@tiny", count=100).problems) == 100
+    with pytest.raises(
+        BadValue, match="own_sums@tiny is a sample of 100 problems, but there are only 99: ask them all"
+    ):
+        prepared("own.yaml@tiny", count=99)
+
+
+def test_groups_and_formats_have_samples_too() -> None:
+    """The group's mean is that of its members' samples."""
+    found = LIBRARY.find("arc@tiny")
+    assert [task.name for task in found.tasks] == ["arc_easy@tiny", "arc_challenge@tiny"]
+    assert found.groups == (
+        replace(tasks.GROUPS["arc"], name="arc@tiny", members=("arc_easy@tiny", "arc_challenge@tiny")),
+    )
+    (lettered,) = LIBRARY.find("arc_easy_choice@mcqa@tiny").tasks
+    assert (lettered.name, lettered.slice.sample) == ("arc_easy_choice@mcqa@tiny", 100)
