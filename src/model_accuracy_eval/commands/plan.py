@@ -125,7 +125,12 @@ def _can_show(plan: RunPlan, prepared: PreparedDataset, gate: Gate, size: Planne
 
 def _best_spent(plan: RunPlan, datasets: list[PreparedDataset], requests: int) -> Iterator[str]:
     """Each dataset gets as many requests for each of its problems: all that it has, whatever the limit."""
-    sizes_of = {each.task.name: each.draw.of if each.draw else len(each.problems) for each in datasets}
+    sizes_of: dict[str, int] = {}
+    for each in datasets:
+        if each.draw and each.task.slice.sample:
+            yield f"{each.task.name} is {each.draw}, whatever the budget"
+        else:
+            sizes_of[each.task.name] = each.draw.of if each.draw else len(each.problems)
     problems = sum(sizes_of.values())
     for name, here in sizes_of.items():
         own = requests * here // problems

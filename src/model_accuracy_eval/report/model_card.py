@@ -68,6 +68,8 @@ def _check(run: ExportedRun) -> None:
     for result in report.dataset_results:
         if lost := next((row.bounds for row in result.rows if row.bounds), None):
             reason = reason or f"{lost.samples} samples of {result.dataset} have no verdict"
+        if of := next((row.of for row in result.rows if row.of), None):
+            reason = reason or f"{result.dataset} is a sample of {of:,} problems"
     if reason:
         raise BadValue(
             f"The figures of this run cannot stand on a model's page: {reason}. Run the whole benchmark, or go on with "

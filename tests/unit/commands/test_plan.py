@@ -81,6 +81,18 @@ def test_a_budget_is_spent_on_all_problems_whatever_the_limit() -> None:
     ]
 
 
+def test_a_small_sample_stays_one_whatever_the_budget(tmp_path: Path) -> None:
+    """More requests make it no larger, so that none are advised."""
+    rows = [{"question": f"{at}?", "answer": str(at)} for at in range(130)]
+    (tmp_path / "mine.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    _, lines = planned("--datasets", f"{tmp_path / 'mine.jsonl'}@tiny,demo_arithmetic", "--budget", "60")
+    assert lines[0] == "mine@tiny: 100 problems × 5 samples (100 of 130, drawn at random), 500 requests"
+    assert "mine@tiny is 100 of 130, drawn at random, whatever the budget" in lines
+    assert [line for line in lines if "best spent" in line] == [
+        "60 requests for demo_arithmetic are best spent on 60 problems × 1 sample: --limit 60 -n 1"
+    ]
+
+
 def test_too_few_requests_are_refused() -> None:
     """With the number that the figures need."""
     code, lines = planned("--datasets", "demo_arithmetic", "--budget", "3", "--gate", "demo_arithmetic: cons@5 >= 70")

@@ -188,10 +188,13 @@ def test_a_dataset_of_a_hub_names_its_place_itself() -> None:
 
 
 def test_a_part_of_a_benchmark_is_no_figure_of_it() -> None:
-    """Limits, shards, lost samples, broken runs: each with its reason."""
+    """Limits, samples, shards, lost samples, broken runs: each with its reason."""
     broken = replace(whole(), outcome=replace(whole().outcome, conclusion="broken"))
     lost = replace(many(), outcome=whole().outcome)
+    (result,) = whole().dataset_results
+    tiny = replace(result, dataset="gsm8k@tiny", rows=tuple(replace(row, of=1319) for row in result.rows))
     for report, words in [
+        (replace(whole(), dataset_results=(tiny,)), "gsm8k@tiny is a sample of 1,319 problems"),
         (whole(limit=20), "--limit 20"),
         (broken, "the run was broken"),
         (lost, "2 samples of demo_gsm8k"),
