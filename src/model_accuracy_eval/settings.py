@@ -121,7 +121,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     datasets: Annotated[
         tuple[str, ...],
         about(
-            "Names from `tasks list` (name@tiny, name@mcqa), task or data files, hf:org/name or URLs, separated by commas.",
+            "Names from `tasks list` (name@tiny, name@mcqa), task files, data files, hf:org/name or URLs, separated "
+            "by commas.",
             workflow_only=True,
         ),
     ] = ()
