@@ -246,7 +246,9 @@ def test_rescoring_a_run_gives_its_figures(
     assert groups[0].rows
 
 
-@pytest.mark.parametrize("settings", [{"limit": 7}, {"first": 7}, {"shard": "1/3"}, {"contains": True}, {"label": "other"}])
+@pytest.mark.parametrize(
+    "settings", [{"limit": 7}, {"first": 7}, {"shard": "1/3"}, {"contains": True}, {"label": "other"}]
+)
 def test_the_plan_of_the_run_counts(settings: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its problems, its samples and its way of judging, whatever the rescoring command would take by itself."""
     report, (result, *_) = run_and_rescore(tasks.find("demo_gsm8k"), tmp_path, monkeypatch, **settings)

@@ -9,7 +9,7 @@ values may depend on each other in any way.
 """
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from math import exp, floor, log, log1p, sqrt
 from typing import NamedTuple
 
