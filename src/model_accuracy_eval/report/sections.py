@@ -364,16 +364,23 @@ def parts(results: Iterable[DatasetResult]) -> list[PartsChart]:
                 parts[problem.category].add(fmean(problem.values), problem.cluster)
                 samples[problem.category] = max(samples[problem.category], problem.n)
         if len(parts) > 1:
+            # Where parts have rows, these say what is known of them.
+            known = {row.metric: row.interval for row in result.rows}
+            head = result.rows[0]
             figures = sorted(
-                (_part(name, sums, samples[name]) for name, sums in parts.items()),
+                (
+                    PartFigure(
+                        name,
+                        sums.problems,
+                        100 * sums.total / sums.problems,
+                        known.get(f"{head.metric}[{name}]", head.interval and sums.interval(samples[name])),
+                    )
+                    for name, sums in parts.items()
+                ),
                 key=lambda part: (part.value, part.name),
             )
             charts.append(PartsChart(result.dataset, figures[:_PARTS_SHOWN], figures[_PARTS_SHOWN:]))
     return charts
-
-
-def _part(name: str, sums: ClusterSums, samples: int) -> PartFigure:
-    return PartFigure(name, sums.problems, 100 * sums.total / sums.problems, sums.interval(samples))
 
 
 def over_k(results: Iterable[DatasetResult]) -> list[CurveChart]:

@@ -314,7 +314,9 @@ class PartJudge:
         if not self._gives(row.metric):
             return replace(row, value=None, interval=None, stderr=None, bounds=None, chance=None, certainty=None)
         if self._following.by_samples:
-            return replace(row, estimated=True, certainty=None, interval=self._interval(row.metric), stderr=None)
+            return replace(
+                row, estimated=True, certainty=None, interval=row.interval and self._interval(row.metric), stderr=None
+            )
         return replace(row, estimated=self.estimated)
 
     def _gives(self, name: str) -> bool:
