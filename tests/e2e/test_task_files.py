@@ -136,7 +136,7 @@ def test_l41_a_dataset_of_options_is_asked_in_a_format(folder: Path) -> None:
     more = "output_type: multiple_choice\ndoc_to_text: 'Q: {{q}}'\ndoc_to_choice: ['{{a}}', '0']\ndoc_to_target: 0\n"
     more = more.replace("['{{a}}', '0']", "\"{{ [a, '0'] }}\"")
     (folder / "tasks/chosen.yaml").write_text(options + more + "metric_list: [{metric: acc}]\n")
-    done, _ = run(folder, "--datasets", "chosen@generate", "--tasks-path", folder / "tasks", "--limit", 1)
+    done, _ = run(folder, "--datasets", "chosen@generate", "--tasks-path", folder / "tasks", "--first", 1)
     assert done.code == 0, done.err
     sent = next((folder / "out").glob("[0-9a-f]*/predictions/*/chosen@generate.json")).read_text()
     assert json.loads(sent)["0"]["origin_prompt"][-1]["prompt"].startswith("Q: 0+4\nA. 4\nB. 0\n")

@@ -64,7 +64,10 @@ def list_tasks() -> None:
     click.echo("\nGroups")
     for name, group in groups.items():
         _line(name, f"{len(group.members)} datasets, {group.members[0]} to {group.members[-1]}.", width)
-    click.echo(f"\n{len(unpinned)} of {len(dataset_table.TASKS)} datasets are unpinned: {_UNPINNED}")
+    click.echo()
+    click.echo(
+        "\n".join(_lines(f"{len(unpinned)} of {len(dataset_table.TASKS)} datasets are unpinned: {_UNPINNED}", 0))
+    )
 
 
 _UNPINNED = (
@@ -79,9 +82,11 @@ def _is_pinned(task: TaskSpec) -> bool:
 
 def _line(name: str, about: str, width: int) -> None:
     """Within the columns of a terminal; one line in a pipe, for `grep`."""
-    room = terminal_width() - width - 4
-    lines = textwrap.wrap(about, room) if sys.stdout.isatty() else [about]
-    click.echo(f"  {name.ljust(width)}  " + f"\n{' ' * (width + 4)}".join(lines))
+    click.echo(f"  {name.ljust(width)}  " + f"\n{' ' * (width + 4)}".join(_lines(about, width + 4)))
+
+
+def _lines(text: str, indent: int) -> list[str]:
+    return textwrap.wrap(text, terminal_width() - indent) if sys.stdout.isatty() else [text]
 
 
 @tasks.command("show")
