@@ -28,7 +28,7 @@ SPOILT = {
 def evaluate(url: str, out: Path) -> Report:
     values = {
         "endpoint": url, "datasets": "ifeval", "out": str(out), "data-dir": str(REAL), "first": SIZE,
-        "num-return-sequences": 1, "gate": "ifeval: inst_level_strict_acc >= 30",
+        "num-return-sequences": 1, "gate": "ifeval: inst_level_strict_acc >= 30", "gate-on": "point",
     }  # fmt: skip
     return command.evaluate(values)
 
