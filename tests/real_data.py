@@ -22,6 +22,14 @@ def real(file: DataFile) -> bytes:
     return gzip.decompress(path.read_bytes())
 
 
+def filled(file: Path, task: TaskSpec) -> None:
+    """A file of a few rows becomes one of as many as the dataset has: these again and again."""
+    few = file.read_text(encoding="utf-8").splitlines(keepends=True)
+    assert task.data.pin is not None
+    count = task.data.pin.count
+    file.write_text("".join((few * (count // len(few) + 1))[:count]), encoding="utf-8")
+
+
 def rows(task: TaskSpec) -> list[DataRow]:
     """The questions' rows, before any view."""
     return [row for file in (task.data, *task.data.more) for row in parse(file.name, real(file), task.fields)]

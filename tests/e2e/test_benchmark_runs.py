@@ -21,8 +21,8 @@ SIZE = 4
 
 def evaluate(url: str, datasets: str, out: Path, **settings: object) -> Report:
     values = {
-        "endpoint": url, "datasets": datasets, "out": str(out), "data-dir": str(REAL), "limit": SIZE,
-        "num-return-sequences": 1, **settings,
+        "endpoint": url, "datasets": datasets, "out": str(out), "data-dir": str(REAL), "first": SIZE,
+        "gate-on": "point", "num-return-sequences": 1, **settings,
     }  # fmt: skip
     return command.evaluate(values)
 
@@ -40,7 +40,9 @@ def test_a_looser_reading_stands_beside_the_score(tmp_path: Path) -> None:
     problems = built(find("mmlu"), SIZE).problems
     worded = [problem.choices["ABCD".index(problem.references[0])] for problem in problems]
     replies = {
-        problem.messages[-1].content: f"ANSWER: {problem.references[0]}" if place < 2 else f"I believe it is {text}."
+        problem.messages[-1].content: f"ANSWER: {problem.references[0]}"
+        if place < 2
+        else f"I would go for {text} here."
         for place, (problem, text) in enumerate(zip(problems, worded, strict=True))
     }
     with FaultServer(lambda request: replies.get(request["messages"][-1]["content"], "ready")) as server:

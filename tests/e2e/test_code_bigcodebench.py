@@ -150,7 +150,7 @@ def evaluate(server: FaultServer, sandbox: str, out: Path, **settings: object) -
 def test_hard_tasks_from_the_question_to_the_figure(sandbox: str, dataset: str, able: int, tmp_path: Path) -> None:
     """The first two hard tasks, one solved and one not, asked in either manner and judged by their unit tests."""
     with FaultServer(Coder(FIRST_HARD[able])) as server:
-        report = evaluate(server, sandbox, tmp_path, datasets=dataset, limit=2)
+        report = evaluate(server, sandbox, tmp_path, datasets=dataset, first=2)
     assert report.outcome.exit_code == 0, report.outcome.sentence
     (dataset_result,) = report.dataset_results
     assert {row.metric: row.value for row in dataset_result.rows} == {"accuracy": 50.0}

@@ -10,7 +10,10 @@ import pytest
 from tests import contest_rows
 from tests.contest_rows import PROBLEMS, ContestProblem
 from tests.e2e import command
+from tests.real_data import filled
 from tests.servers.fault_server import FaultServer
+
+from model_accuracy_eval.benchmarks.dataset_table import find
 
 JSON = dict[str, Any]
 
@@ -19,6 +22,7 @@ JSON = dict[str, Any]
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("contests")
     contest_rows.write_all(folder)
+    filled(folder / "apps/test.jsonl", find("apps"))
     return folder
 
 
@@ -41,7 +45,7 @@ def evaluated(reply: Callable[[ContestProblem], str], dataset: str, data: Path, 
     with FaultServer(answering(reply)) as server:
         done = command.run(
             "run", "--endpoint", server.url, "--datasets", dataset, "--data-dir", data, "--out", out,
-            "-n", 1, "--k", 1, "--sandbox", sandbox, "--generation", '{"n": 1}',
+            "-n", 1, "--k", 1, "--sandbox", sandbox, "--generation", '{"n": 1}', "--first", 5,
         )  # fmt: skip
     assert done.code == 0, done.err
     (name,) = [

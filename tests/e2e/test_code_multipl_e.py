@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from tests.e2e import command
 from tests.multipl_e_rows import ROWS
+from tests.real_data import filled
 from tests.sandboxed import EVERY, lacks, run_all
 from tests.servers.fault_server import FaultServer
 
@@ -91,11 +92,13 @@ def test_a_run_over_http(tmp_path: Path) -> None:
     """From the question to the figure."""
     translated = ROWS["sh"]
     (tmp_path / "multipl_e").mkdir()
-    (tmp_path / "multipl_e/humaneval-sh.jsonl").write_text(json.dumps(translated.row()) + "\n", encoding="utf-8")
+    file = tmp_path / "multipl_e/humaneval-sh.jsonl"
+    file.write_text(json.dumps(translated.row()) + "\n", encoding="utf-8")
+    filled(file, find("multipl_e_humaneval_sh"))
     with FaultServer(lambda _: f"```bash\n{translated.whole}```") as server:
         done = command.run(
             "run", "--endpoint", server.url, "--datasets", "multipl_e_humaneval_sh", "--data-dir", tmp_path,
-            "--out", tmp_path / "out", "-n", 1, "--sandbox", "none",
+            "--out", tmp_path / "out", "-n", 1, "--sandbox", "none", "--first", 1,
         )  # fmt: skip
     assert done.code == 0, done.err
     results = command.only_run(tmp_path / "out") / f"results/{command.LABEL}"

@@ -234,7 +234,7 @@ def test_rescoring_a_run_gives_its_figures(
 ) -> None:
     """Every row with its interval and its error, every count and every note; and nothing differs from the results."""
     task = tasks.find(name)
-    report, (result, *groups) = run_and_rescore(task, tmp_path, monkeypatch, method=method, limit=PROBLEMS)
+    report, (result, *groups) = run_and_rescore(task, tmp_path, monkeypatch, method=method, first=PROBLEMS)
     (own,) = report.dataset_results
     assert own.counts.planned > own.counts.answered > 0
     assert result.rows == own.rows

@@ -53,8 +53,8 @@ def test_parts_are_told_apart(name: str) -> None:
 def test_the_data_is_what_the_hash_says(name: str) -> None:
     """Every file is pinned by its rows, examples included."""
     shots = find(name).prompt.fewshot
-    for file in [find(name).data, *([shots.data] if shots and shots.data else [])]:
-        content = [row for one in (file, *file.more) for row in parse(one.name, real(one), ())]
+    for file, fields in [(find(name).data, ()), *([(shots.data, shots.fields or ())] if shots and shots.data else [])]:
+        content = [row for one in (file, *file.more) for row in parse(one.name, real(one), fields)]
         assert file.pin is not None
         assert pin(content, file.pin.columns) == file.pin
 
