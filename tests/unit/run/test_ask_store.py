@@ -7,7 +7,7 @@ from tests.unit.run.test_pipeline import evaluate, plan
 
 from model_accuracy_eval.benchmarks import demo
 from model_accuracy_eval.errors import Refused
-from model_accuracy_eval.ports import Chat, ServiceRole
+from model_accuracy_eval.ports import API_KEYS, Chat, ServiceRole
 from model_accuracy_eval.records import (
     Choice,
     ClientLimits,
@@ -157,6 +157,29 @@ def test_a_judge_that_says_nothing_is_told(
     assert world.run(judged_plan()).dataset_results[0].counts.unjudged == 8
     log = (world.store.read("logs/eval/vllm-api-stream-chat/demo_gsm8k.out") or b"").decode()
     assert trouble in log
+
+
+@pytest.mark.parametrize(
+    ("status", "step"),
+    [
+        (401, f"export {API_KEYS['judge']}=YOUR-KEY"),
+        (500, f"model-accuracy-eval doctor --endpoint {JUDGE} --model-name wise"),
+    ],
+)
+def test_a_judge_that_does_not_answer_is_refused_first(status: int, step: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before the model is asked; a run that asks no judge needs none."""
+
+    async def none() -> tuple[str, ...]:
+        return ()
+
+    judge = ScriptedChat(lambda _request, _choice: Fault(kind="failed", sentence="gone.", status=status))
+    monkeypatch.setattr(judge, "models", none)
+    world = World(judge)
+    with pytest.raises(Refused, match=r"The judge wise at http://judge does not answer: gone\.") as refused:
+        world.run(judged_plan())
+    assert refused.value.next_step == step
+    assert [service.model for service in world.services] == ["wise"]
+    assert world.run(judged_plan(mode="infer")).outcome.exit_code == 0
 
 
 async def silent(_request: Request) -> Reply:

@@ -78,6 +78,13 @@ def test_shapes_come_from_the_asserts() -> None:
     ]
 
 
+@pytest.mark.parametrize("example", ["[1]", "{1: 2}", "1", "{1}", "(1, [2])"])
+def test_what_has_another_shape_than_the_asserts_stays(example: str) -> None:
+    """A text where they have a list, a mapping or a number, and an argument that they do not have."""
+    like = code_syntax.call_arguments(f"assert f({example}) == 0", "f")
+    assert code_syntax.restore_types([["word", [3]]], like) == [["word", [3]]]
+
+
 @needs_data
 def test_shapes_give_back_what_the_asserts_say() -> None:
     """Of MBPP+, the base inputs revived are the arguments that the asserts are written with."""

@@ -1,5 +1,6 @@
 """Rows of contest benchmarks and cases of task files become programs with all their cases."""
 
+import json
 from typing import Any
 
 import pytest
@@ -86,6 +87,8 @@ def test_cases_are_written_in_the_task_or_named_by_their_column() -> None:
     """Those that are written may name columns; their braces are kept otherwise."""
     assert read(asked(stdin="cases").tests).cases == [("1", "2")]
     assert read(asked(stdin=[{"input": "{n} {m}", "output": "{7}"}]).tests).cases == [("7 {m}", "{7}")]
+    for own in ("def check(a, b, c): return True", "from math import isclose\ncheck = isclose"):
+        assert json.loads(asked(stdin="cases", checker=own).tests)["checker_source"] == own
     calls = asked(calls=[{"input": "{n}", "output": "[8]"}], function="f", all_cases=True)
     assert (read(calls.tests).cases, calls.kind, calls.all_cases) == ([([7], [8])], "calls", True)
 

@@ -178,6 +178,7 @@ def test_the_best_size_costs_no_more_and_misses_least(requests: int, problems: i
         assert not sizes
         return
     assert all(1 <= size.problems <= problems and size.requests <= requests and size.n >= least for size in sizes)
+    assert {size.n for size in sizes} >= {n for n in (1, 2, 5, 10) if least <= n <= requests}
     margins = [sequential.margin(size, problems, 0.7) for size in sizes]
     assert margins[0] <= min(margins) * 1.001
 
