@@ -71,9 +71,8 @@ def acc_bytes(options: OptionLikelihoods, problem: Problem) -> float:
 def acc_tokens(options: OptionLikelihoods, problem: Problem) -> float | None:
     """1 if a right option is the most likely per token; None if the service does not count tokens."""
     choices = options[: len(problem.choices)]
-    if any(not option.tokens for option in choices):
-        return None
-    return _right([option.logprob / (option.tokens or 1) for option in choices], problem)
+    values = [option.logprob / option.tokens for option in choices if option.tokens]
+    return _right(values, problem) if len(values) == len(choices) else None
 
 
 def acc_mutual_info(options: OptionLikelihoods, problem: Problem) -> float:
@@ -191,9 +190,10 @@ def _values(texts: OptionLikelihoods, problem: Problem, per: str) -> list[float]
     options = texts[: len(problem.choices) or None]
     if per == "answer":
         return logprobs(texts, problem)
-    if per != "token" or any(not text.tokens for text in texts):
+    values = [option.logprob / option.tokens for option in options if option.tokens]
+    if per != "token" or len(values) < len(options):
         raise BadData(f"log_prob compares per answer or per token, and the service must count tokens; not per '{per}'.")
-    return [option.logprob / (option.tokens or 1) for option in options]
+    return values
 
 
 def log_prob(texts: OptionLikelihoods, problem: Problem, *, per: str = "answer") -> float:

@@ -143,11 +143,9 @@ def _resolved(gate: Gate, datasets: Units, groups: Units) -> Iterator[Gate]:
 
 def _turned(gate: Gate, unit: Unit) -> Gate:
     """A figure that is better when it is lower loses by rising."""
-    if not gate.drop or not unit.startswith("falling"):
-        return replace(gate, drop=False)
-    return replace(
-        gate, drop=False, comparison="<=" if gate.comparison == ">=" else "<", threshold=-gate.threshold + 0.0
-    )
+    if gate.drop and unit.startswith("falling"):
+        gate = replace(gate, comparison="<=" if gate.comparison == ">=" else "<", threshold=-gate.threshold + 0.0)
+    return replace(gate, drop=False)
 
 
 def figure_named(name: str, units: Mapping[str, Unit]) -> str | None:
