@@ -152,6 +152,29 @@ def test_what_a_missing_shard_lacked_can_be_asked_in_the_merged_run(tmp_path: Pa
     assert told(merged) == told(single)
 
 
+def test_shards_split_a_sample(tmp_path: Path, questions: Path) -> None:
+    """Merged, they are the run of the sample; the first problems, or a sample of another size, are never mixed in."""
+    with FaultServer(answer) as server:
+        shards = [
+            evaluated(server, questions, tmp_path / f"s{at}", "--limit", 7, "--shard", f"{at}/2") for at in (0, 1)
+        ]
+        single = evaluated(server, questions, tmp_path / "whole", "--limit", 7)
+        other = evaluated(server, questions, tmp_path / "other", "--first", 7, "--shard", "1/2")
+    assert command.run("merge", *shards, "--out", tmp_path / "merged").code == 0
+    assert told(command.only_run(tmp_path / "merged")) == told(single)
+    assert told(single)["draw"]["of"] == PROBLEMS
+    for command_line, change in (
+        (("merge", shards[0], other), "limit was 7, is not there; first was not there, is 7"),
+        (
+            ("run", "--reuse", single, "--limit", 0, "--first", 7),
+            "limit was 7, is not there; first was not there, is 7",
+        ),
+        (("run", "--reuse", single, "--limit", 8), "limit was 7, is 8"),
+    ):
+        done = command.run(*command_line)
+        assert (done.code, change in done.err) == (2, True), done.err
+
+
 @pytest.mark.parametrize("fact", ["adapter", "weights"])
 def test_shards_of_two_adapters_or_weights_are_not_mixed(tmp_path: Path, questions: Path, fact: str) -> None:
     """A branch or a hub may move between two jobs of a matrix."""
