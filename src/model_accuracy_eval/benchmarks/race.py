@@ -11,7 +11,6 @@ from model_accuracy_eval.benchmarks import prompt_parts
 from model_accuracy_eval.benchmarks.option_questions import OptionQuestions, Wording
 from model_accuracy_eval.records import DataFile, DataSource, TaskSpec
 
-_COUNTS = {"middle": 1436, "high": 3498}
 _EVALSCOPE = Wording(
     "EvalScope",  # benchmarks/race/race_adapter.py, without its three examples
     "Answer the following multiple choice question. The last line of your response should be of the following format: "
