@@ -12,7 +12,7 @@ EvalError
 ├── Refused                 3  refused before anything was started
 ├── AdapterFailed           4  the adapter did not start, or ended too early
 ├── NoHonestScore           5  too many requests failed, so there is no reliable score
-├── PublishFailed           6  the report could not be published
+├── PublishFailed           6  GitHub or a disk did not take the report, or GitHub was away before the run
 ├── Altered                 1  a run folder is not what its run left
 ├── Defect                 70  this program is wrong; what was collected until then is kept
 └── Stopped       129/130/143  a signal stopped the run

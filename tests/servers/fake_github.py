@@ -55,6 +55,8 @@ class FakeGitHub(Memory):
         self.violations: list[str] = []
         self.calls: list[str] = []
         """Method and path of every request, in order."""
+        self.reach: dict[str, str] = {}
+        """Tokens of other repositories, in which there is what is in this one."""
         self._prefix = prefix
         self._server = HttpServer(self._handle, host=host, tls=tls)
         self.url = f"{self._server.url}{prefix}"
@@ -106,7 +108,8 @@ class FakeGitHub(Memory):
 
     def _reply(self, exchange: Exchange, path: str, query: str, wrong: list[str]) -> Reply:
         # GitHub takes both words; its own command line says the second.
-        if exchange.headers.get("authorization") not in {f"Bearer {TOKEN}", f"token {TOKEN}"}:
+        token = exchange.headers.get("authorization", "").partition(" ")[2]
+        if token not in {TOKEN, *self.reach.values()}:
             return 401, {"message": "Bad credentials"}, {}
         if path.endswith("/graphql"):
             return 200, {"data": {"viewer": {"login": self.login}}}, {}
@@ -120,7 +123,8 @@ class FakeGitHub(Memory):
         template, places = found
         words = [word for word in template.removeprefix("/repos/{owner}/{repo}").split("/") if word and word[0] != "{"]
         name = "_".join(["", exchange.method.lower(), *words]).replace("-", "_")
-        if places.get("owner") and f"{places['owner']}/{places['repo']}" != REPOSITORY:
+        name_of = f"{places['owner']}/{places['repo']}" if places.get("owner") else REPOSITORY
+        if {REPOSITORY: TOKEN, **self.reach}.get(name_of) != token:
             return 404, NOT_FOUND, {}
         if places.get("org", REPOSITORY.split("/")[0]) != REPOSITORY.split("/")[0]:
             return 404, NOT_FOUND, {}

@@ -19,10 +19,10 @@ def git_server(
     host: str = "127.0.0.1",
     *,
     tls: ssl.SSLContext | None = None,
-    hidden: Callable[[], bool] = lambda: False,
+    hidden: Callable[[], int] = lambda: 0,
 ) -> Iterator[tuple[str, list[str]]]:
-    """Serves the repositories below `root`; yields the address and the Authorization headers that came. While `hidden`
-    says so, the right token may not read them either, and GitHub then says that there are none."""
+    """Serves the repositories below `root`; yields the address and the Authorization headers that came. `hidden`: the
+    status of the answer to the right token, too; GitHub says 404 where that may not read them."""
     seen: list[str] = []
 
     class Handler(BaseHTTPRequestHandler):
@@ -41,8 +41,8 @@ def git_server(
                 self.send_header("Content-Length", "0")
                 self.end_headers()
                 return
-            if hidden():
-                self.send_error(404)
+            if status := hidden():
+                self.send_error(status)
                 return
             path, _, query = self.path.partition("?")
             body = self.rfile.read(int(self.headers.get("Content-Length", 0)))

@@ -178,7 +178,7 @@ def pull_request(
             TOKEN if private else None,
             host=BRIDGE,
             tls=tls,
-            hidden=lambda: private and "contents: read" not in hub.grants,
+            hidden=lambda: 404 * (private and "contents: read" not in hub.grants),
         ) as (git_url, _),
         ArtifactServer(host=BRIDGE, v4=v4) as artifacts,
     ):

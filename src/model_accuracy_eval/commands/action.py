@@ -36,7 +36,7 @@ from model_accuracy_eval.github.runner import Runner
 from model_accuracy_eval.ports import Archive, Ports, Published
 from model_accuracy_eval.records import Outcome, RunPlan, Settings
 from model_accuracy_eval.records.plan import is_artifact
-from model_accuracy_eval.records.report import ActionContext
+from model_accuracy_eval.records.report import ActionContext, is_same
 from model_accuracy_eval.report.endings import error_outcome
 from model_accuracy_eval.run import engines, pipeline, plan_parts, setting_values
 from model_accuracy_eval.run.build import lacks_npus
@@ -185,12 +185,21 @@ class ActionStep:
                 "the workflow's own token is taken."
             )
         own = ActionInputs(**self._typed(_OWN_TABLE))
-        with closing(self.requester()) as requester, temporary_folder(self.environment, self.step) as folder:
+        with (
+            closing(self.requester(own.adapter_repository)) as requester,
+            temporary_folder(self.environment, self.step) as folder,
+        ):
             evaluation = _Evaluation(self, requester, folder, own)
             yield evaluation.context, evaluation.ports(self._typed(_SINK_TABLE))
 
-    def requester(self) -> GitHubRequester:
-        return GitHubRequester(self.environment, self.tokens["token"].reveal(), self.clock)
+    def requester(self, adapter_repository: str = "") -> GitHubRequester:
+        """Every question about the adapter's repository is asked with its own token, if there is one."""
+        own, adapter = self.tokens["token"], self.tokens["adapter-token"]
+        others = {}
+        is_other = not is_same(adapter_repository, self.environment.get("GITHUB_REPOSITORY", ""))
+        if adapter and adapter_repository and is_other:
+            others[adapter_repository] = GitHubRequester(self.environment, adapter.reveal(), self.clock)
+        return GitHubRequester(self.environment, own.reveal(), self.clock, others=others)
 
     def inputs(self, fields: Iterable[str]) -> dict[str, str]:
         """Those that were given, by their names."""
@@ -239,7 +248,7 @@ class _Evaluation:
         early: dict[str, Any] = {name: self._values[name] for name in ("label", "endpoint") if name in self._values}
         first = setting_values.merge(setting_values.read(early, _INPUTS))
         self._needs_adapter = not first.endpoint and self._values.get("mode") not in {"merge", "eval"}
-        self._adapter = AdapterCheckout(folder, step.environment, own, step.tokens, step.clock.check)
+        self._adapter = AdapterCheckout(folder, step.environment, own, step.tokens, step.clock)
         event = step.step.event()
         self.context = action_context(
             own,

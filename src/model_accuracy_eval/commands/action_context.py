@@ -26,6 +26,7 @@ from model_accuracy_eval.ports import Ports, Sink
 from model_accuracy_eval.records import Record, RunPlan
 from model_accuracy_eval.records.report import ActionContext, PullRequest, is_commit, is_same
 from model_accuracy_eval.settings import about
+from model_accuracy_eval.system.clock import SignalClock
 from model_accuracy_eval.system.process_environment import Secret
 
 GITHUB = "https://github.com"
@@ -177,7 +178,7 @@ class AdapterCheckout:
         environment: Mapping[str, str],
         action_inputs: ActionInputs,
         tokens: Mapping[str, Secret],
-        check: Callable[[], None],
+        clock: SignalClock,
     ) -> None:
         self._environment = environment
         self._inputs = action_inputs
@@ -186,7 +187,9 @@ class AdapterCheckout:
         self._own = is_same(self.repository, own)
         token = tokens["adapter-token"] or (tokens["token"] if self._own else Secret(""))
         server = environment.get("GITHUB_SERVER_URL", GITHUB)
-        self._git = Git(folder, _for_git(environment), server=server, token=token.reveal(), check=check)
+        self._git = Git(
+            folder, _for_git(environment), server=server, token=token.reveal(), check=clock.check, wait=clock.sleep
+        )
         self._source = CheckoutSource(
             server, self.repository, submodules=action_inputs.adapter_submodules, lfs=action_inputs.adapter_lfs
         )

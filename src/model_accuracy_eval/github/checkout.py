@@ -7,16 +7,20 @@ import base64
 import contextlib
 import re
 import subprocess
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from model_accuracy_eval.errors import Refused
+from model_accuracy_eval.errors import PublishFailed, Refused
 from model_accuracy_eval.records.report import is_commit
 
 _POLL_SECONDS = 0.1
 _SILENCE_SECONDS = 30
 """git itself waits for a silent server for ever."""
+_PAUSES = (1.0, 4.0)
+"""Seconds between the tries of a command whose server was away."""
+_AWAY = re.compile(r"returned error: (5\d\d|429)|Could not resolve|Failed to connect|Couldn't connect|timed out")
 
 
 class CheckoutSource(NamedTuple):
@@ -43,11 +47,13 @@ class Git:
         server: str = "",
         token: str = "",
         check: Callable[[], None] = lambda: None,
+        wait: Callable[[float], object] = time.sleep,
         silence: int = _SILENCE_SECONDS,
     ) -> None:
         self.folder = folder
         self._token = token
         self._check = check
+        self._wait = wait
         no_prompts = {"GIT_TERMINAL_PROMPT": "0", "GIT_ASKPASS": "true", "GIT_LFS_SKIP_SMUDGE": "1", "LC_ALL": "C"}
         silent = {"GIT_HTTP_LOW_SPEED_LIMIT": "1", "GIT_HTTP_LOW_SPEED_TIME": str(silence)}
         # A repository around the folder must not lend its configuration, nor a home that earlier steps can write.
@@ -55,8 +61,23 @@ class Git:
         self._environment = {**environment, **no_prompts, **silent, **alone, **_credentials(server, token)}
 
     def __call__(self, *arguments: str) -> str:
-        """What git printed on stdout; raises `Refused` with the reason when it fails."""
-        command = ["git", *arguments]
+        """What git printed on stdout. `Refused` with the reason when it fails; `PublishFailed` when the server was
+        away three times."""
+        for pause in (*_PAUSES, None):
+            code, stdout, stderr = self._run(["git", *arguments])
+            if not code:
+                return stdout
+            if not (away := _AWAY.search(stderr)):
+                raise Refused(f"git {arguments[0]} failed: {_reason(stderr, self._token)}", detail=stderr.strip())
+            if pause is None:
+                said = f"GitHub answered {away[1]}" if away[1] else _reason(stderr, self._token).rstrip(".")
+                raise PublishFailed(
+                    f"git {arguments[0]} failed: {said} three times; run it again later.", detail=stderr.strip()
+                )
+            self._wait(pause)
+        raise AssertionError("the last try returns or raises")
+
+    def _run(self, command: list[str]) -> tuple[int, str, str]:
         with subprocess.Popen(  # noqa: S603 - a list; refs and addresses cannot be taken for options, see `check_out`
             command,
             cwd=self.folder,
@@ -68,9 +89,7 @@ class Git:
             errors="replace",
         ) as process:
             stdout, stderr = self._communicate(process)
-        if process.returncode:
-            raise Refused(f"git {arguments[0]} failed: {_reason(stderr, self._token)}", detail=stderr.strip())
-        return stdout
+        return process.returncode, stdout, stderr
 
     def _communicate(self, process: "subprocess.Popen[str]") -> tuple[str, str]:
         try:

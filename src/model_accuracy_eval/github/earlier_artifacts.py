@@ -17,7 +17,7 @@ from github.Artifact import Artifact
 from github.PaginatedList import PaginatedList
 from github.WorkflowRun import WorkflowRun
 
-from model_accuracy_eval.errors import BadReuse, BadValue, Refused
+from model_accuracy_eval.errors import BadReuse, BadValue, PublishFailed, Refused
 from model_accuracy_eval.github.refusals import Purpose
 from model_accuracy_eval.github.requester import GitHubRequester
 from model_accuracy_eval.records.plan import ARTIFACT_BRANCH, ARTIFACT_DIGEST
@@ -109,7 +109,7 @@ class _KeptArtifacts:
         for _ in range(_TRIES):
             with contextlib.suppress(httpx.HTTPError, httpx.InvalidURL):
                 return _save(self._signed_address(artifact), target)
-        raise Refused(f"The artifact '{self._name}' could not be downloaded in {_TRIES} tries; try again.")
+        raise PublishFailed(f"The artifact '{self._name}' could not be downloaded in {_TRIES} tries; try again.")
 
     def _signed_address(self, artifact: Artifact) -> str:
         with self._purpose(f"to download the artifact '{self._name}'").explained():

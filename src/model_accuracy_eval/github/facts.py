@@ -11,8 +11,8 @@ from github.PullRequest import PullRequest as GitHubPull
 from github.Repository import Repository
 
 from model_accuracy_eval.errors import Refused
-from model_accuracy_eval.github.refusals import FOREIGN, Purpose, is_limited, message
-from model_accuracy_eval.github.requester import GitHubRequester, cause
+from model_accuracy_eval.github.refusals import FOREIGN, Purpose, message
+from model_accuracy_eval.github.requester import GitHubRequester
 from model_accuracy_eval.records.report import Actor, Hardware, Permission, PullRequest
 
 PROPERTIES = ("hardware", "hardware-type", "hardware_type")
@@ -41,9 +41,7 @@ def actor(environment: Mapping[str, str], event: Mapping[str, Any]) -> Actor:
 
 
 def permission(requester: GitHubRequester, repository: str, login: str) -> Permission:
-    purpose = Purpose(
-        action=f"to tell the permission of '{login}'", permission="metadata: read", repository=repository, error=Refused
-    )
+    purpose = Purpose(action=f"to tell the permission of '{login}'", repository=repository, error=Refused)
     with purpose.explained():
         # PyGithub's own two methods would ask twice, for the level and for the role's name.
         path = f"{requester.repository(repository).url}/collaborators/{quote(login, safe='')}/permission"
@@ -136,8 +134,9 @@ def hardware(requester: GitHubRequester, repository: str) -> Hardware:
     notes: list[str] = []
     for source, read, none in _SOURCES:
         try:
-            types = _types(read(requester.repository(repository)))
-        except (GithubException, OSError, yaml.YAMLError, *FOREIGN) as error:
+            with Purpose(action=f"to tell the hardware type ({source})", repository=repository).outages():
+                types = _types(read(requester.repository(repository)))
+        except (GithubException, yaml.YAMLError, *FOREIGN) as error:
             notes.append(f"{source}: {_why(error, source)}")
             continue
         if types:
@@ -181,12 +180,10 @@ def _types(value: Any) -> tuple[str, ...]:
 
 def _why(error: Exception, source: str) -> str:
     """Why a source could not be read."""
-    if isinstance(error, OSError):
-        return cause(error)
     if not isinstance(error, GithubException):
         return "what is there cannot be read"
     if error.status == 404:
         return "there is none, or the token cannot see it"
-    if error.status == 403 and source.startswith(FILE) and not is_limited(error):
+    if error.status == 403 and source.startswith(FILE):
         return "the token lacks `contents: read`; add it under `permissions:` of the job"
     return f"could not be read (HTTP {error.status}{f' {message(error)}' if message(error) else ''})"

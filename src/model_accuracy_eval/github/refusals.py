@@ -9,7 +9,7 @@ from typing import Any
 from github import BadAttributeException, GithubException
 
 from model_accuracy_eval.errors import EvalError, PublishFailed
-from model_accuracy_eval.github.requester import GivenUp, cause
+from model_accuracy_eval.github.requester import TRIES, GivenUp, cause
 
 FOREIGN = (AssertionError, AttributeError, BadAttributeException, LookupError, RuntimeError, TypeError, ValueError)
 """What PyGithub raises at an answer that is not GitHub's."""
@@ -21,34 +21,49 @@ class Purpose:
 
     action: str
     """Follows "GitHub refused": "to comment on pull request 7"."""
-    permission: str
-    """The permission that it needs, as `permissions:` of a workflow spells it."""
+    permission: str = ""
+    """The permission that it needs, as `permissions:` of a workflow spells it; empty: one that every token of the
+    repository has, though not tokens of others."""
     repository: str
     error: type[EvalError] = PublishFailed
 
     @contextmanager
     def explained(self) -> Iterator[None]:
         """While entered, every failure of PyGithub becomes the purpose's error."""
-        place = f"{self.action} in {self.repository}"
+        try:
+            with self.outages():
+                yield
+        except GithubException as error:
+            raise self.error(refusal(error, self), detail=_detail(error)) from error
+        except FOREIGN as error:
+            raise self.error(
+                f"GitHub was asked {self.action} in {self.repository} and answered with something else; is "
+                "GITHUB_API_URL the REST root, and does a proxy change answers?"
+            ) from error
+
+    @contextmanager
+    def outages(self) -> Iterator[None]:
+        """While entered, what says something about GitHub at this moment, and nothing about what was asked for, becomes
+        `PublishFailed`: it refuses nobody."""
         try:
             yield
         except GithubException as error:
-            raise self.error(refusal(error, self), detail=_detail(error)) from error
+            if error.status < 500 and not is_limited(error):
+                raise
+            raise PublishFailed(refusal(error, self), detail=_detail(error)) from error
         except GivenUp as error:
-            raise self.error(str(error)) from error
+            raise PublishFailed(str(error)) from error
         except OSError as error:  # requests' own errors, and a file of certificates that is not there
-            raise self.error(f"GitHub could not be asked {place}: {cause(error)}.") from error
-        except FOREIGN as error:
-            raise self.error(
-                f"GitHub was asked {place} and answered with something else; is GITHUB_API_URL the REST root, and does "
-                "a proxy change answers?"
+            raise PublishFailed(
+                f"GitHub could not be asked {self.action} in {self.repository}: {cause(error)}."
             ) from error
 
 
 def refusal(error: GithubException, purpose: Purpose) -> str:
     """Why the request was not successful, and what would help."""
     if error.status >= 500:
-        return f"GitHub was not able {purpose.action} in {purpose.repository}: HTTP {error.status}."
+        answered = f"GitHub answered {error.status} {times(int(_headers(error).get(TRIES, 1)))}"
+        return f"{answered} when it was asked {purpose.action} in {purpose.repository}: run it again later."
     limited = is_limited(error)
     said = "" if limited or not message(error) else f": {message(error)}"
     why = _rate_limit(error) if limited else _explanation(error, purpose)
@@ -59,6 +74,11 @@ def message(error: GithubException) -> str:
     """GitHub's own words."""
     text = error.data.get("message") if isinstance(error.data, dict) else None
     return text if isinstance(text, str) else ""
+
+
+def times(number: int) -> str:
+    """In words, as far as anybody tries."""
+    return {1: "once", 2: "twice", 3: "three times", 4: "four times", 5: "five times", 6: "six times"}[number]
 
 
 def is_limited(error: GithubException) -> bool:
@@ -97,16 +117,17 @@ def _explanation(error: GithubException, purpose: Purpose) -> str:
         return "the answer points elsewhere; has the repository been renamed, or is GITHUB_API_URL not the REST root?"
     if error.status == 422:
         return f"{'; '.join(_fields(error.data)) or 'one of the values is not valid'}."
+    need = f"`{purpose.permission}`" if purpose.permission else "write access"
     cure = "or a rule of the organisation forbids it"
-    if "by integration" in message(error):
+    if "by integration" in message(error) and purpose.permission:
         cure = "add it under `permissions:` of the job. Runs for a fork's pull request only get to read"
     explanations = {
-        401: f"the token is wrong, expired or revoked; give one with `{purpose.permission}`.",
-        403: f"the token lacks `{purpose.permission}`; {cure}.",
+        401: f"the token is wrong, expired or revoked; give one with {need}.",
+        403: f"the token lacks {need}; {cure}.",
         404: "it does not exist, or the token cannot see it. GITHUB_TOKEN reaches only its own repository: for another "
-        f"one give a token with `{purpose.permission}` in {purpose.repository}.",
+        f"one give `adapter-token`, a token with {need} in {purpose.repository}.",
     }
-    return explanations.get(error.status, f"`{purpose.permission}` is needed.")
+    return explanations.get(error.status, f"{need} is needed.")
 
 
 def _fields(data: Any) -> Iterator[str]:

@@ -40,6 +40,8 @@ _LAST_SECONDS, _LAST_TIMEOUT = 3.0, 2
 """After a stop, for all requests together and for one: the runner kills the step ten seconds after the stop."""
 _PAUSES = (1.0, 2.0, 4.0, 8.0)
 """Seconds between the tries of a request that GitHub may have carried out."""
+TRIES = "x-tries"
+"""A header of ours: how often this answer came."""
 
 
 class GivenUp(requests.ConnectionError):
@@ -52,6 +54,8 @@ class Patience:
     def __init__(self, clock: SignalClock, most: float) -> None:
         self.answered = False
         """Whether the server has ever answered."""
+        self.tries = 0
+        """Of the last request, that went wrong."""
         self._clock = clock
         self._most = most
         self._spent = 0.0
@@ -83,7 +87,7 @@ class Patience:
     @contextmanager
     def request(self) -> Iterator[None]:
         """One request with all its tries."""
-        self._began = self._clock.elapsed()
+        self._began, self.tries = self._clock.elapsed(), 0
         if self.is_stopping:
             self._deadline = min(self._deadline, self._began + _LAST_SECONDS)
         try:
@@ -124,6 +128,7 @@ class PatientRetry(GithubRetry):
     ) -> "PatientRetry":
         """The rule for the next try. Where the wait for it would be too long, this answer or error is the last."""
         self.patience.check()
+        self.patience.tries += 1
         left = self.max_rate_limit_wait = self.patience.left
         following = super().increment(method, url, response, error, _pool, _stacktrace)  # type: ignore[arg-type]
         assert isinstance(following, PatientRetry)
@@ -158,7 +163,9 @@ class GitHubRequester(Requester):
         *,
         timeout: float = TIMEOUT,
         patience: float = PATIENCE,
+        others: "Mapping[str, GitHubRequester] | None" = None,
     ) -> None:
+        """`others`: who asks instead about the repositories of these names, with a token that reaches them."""
         root = (environment.get("GITHUB_API_URL") or PUBLIC).rstrip("/")
         if not root.startswith(("https://", "http://")):
             raise BadValue(f"GITHUB_API_URL must be the address of GitHub's REST interface; '{root}' is none.")
@@ -167,6 +174,7 @@ class GitHubRequester(Requester):
         self.patience = Patience(clock, patience)
         self._root = root
         self._gone: GivenUp | None = None
+        self._others = {name.lower(): other for name, other in (others or {}).items()}
         retry = PatientRetry(
             self.patience,
             total=5,
@@ -197,6 +205,8 @@ class GitHubRequester(Requester):
         )
 
     def close(self) -> None:
+        for each in self._others.values():
+            each.close()
         self._connection.close()
         super().close()
 
@@ -206,10 +216,12 @@ class GitHubRequester(Requester):
     def once(self, send: Callable[[], T], look: Callable[[], T | None] = lambda: None) -> T:
         """Sends a POST or PATCH. When its answer is lost, `look` finds what it has left, if anything; otherwise it is
         sent again. Without `look`, twice has to do no harm."""
-        for pause in _PAUSES:
+        for number, pause in enumerate((*_PAUSES, math.inf), start=1):
             try:
                 return send()
             except (GithubException, requests.RequestException) as error:
+                if isinstance(error, GithubException) and error.headers is not None:
+                    error.headers[TRIES] = str(number)
                 if not _is_doubtful(error):
                     raise
                 found = look()
@@ -218,7 +230,7 @@ class GitHubRequester(Requester):
                 if pause > self.patience.left:
                     raise
             self.patience.wait(pause)
-        return send()
+        raise AssertionError("the last pause is longer than any patience")
 
     def requestJson(  # noqa: N802, PLR0917 - PyGithub sends everything through this method
         self,
@@ -230,6 +242,10 @@ class GitHubRequester(Requester):
         cnx: HTTPRequestsConnectionClass | HTTPSRequestsConnectionClass | None = None,
         follow_302_redirect: bool = False,
     ) -> tuple[int, dict[str, Any], str]:
+        # What is asked of a repository is asked by whoever can reach that one.
+        _, _, words = url.removeprefix(self._root).partition("/repos/")
+        if other := self._others.get("/".join(words.split("/")[:2]).lower()):
+            return other.requestJson(verb, url, parameters, headers, input, cnx, follow_302_redirect)
         if self._gone is not None:
             raise self._gone
         if self.patience.is_stopping:
@@ -244,6 +260,7 @@ class GitHubRequester(Requester):
                 self.patience.answered = True
                 raise
             status = answer[0]
+            answer[1][TRIES] = str(max(1, self.patience.tries))
             if status >= 500:
                 self._give_up(f"HTTP {status}", tried=verb == "GET")
             else:

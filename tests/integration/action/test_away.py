@@ -34,11 +34,11 @@ def naps(monkeypatch: pytest.MonkeyPatch) -> Naps:
 
 @pytest.mark.parametrize("how", AWAY, ids=str)
 def test_away_from_the_start(how: dict[str, Any], naps: Naps) -> None:
-    """Refused after less than half a minute, before anything is asked of the model; the log has one sentence."""
+    """Given up after less than half a minute, before anything is asked of the model; the log has one sentence."""
     with FakeGitHub() as hub:
         leave(hub, how)
         stage = Stage(hub)
-        assert stage.run() == 3
+        assert stage.run() == 6
         warning, error = (line.split("::")[-1] for line in stage.log.getvalue().splitlines() if "::" in line)
         assert warning == error
         assert error.startswith(f"GitHub at {hub.url} gave no good answer in ")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.servers.git_server import git_server
 
-from model_accuracy_eval.errors import Refused, Stopped
+from model_accuracy_eval.errors import PublishFailed, Refused, Stopped
 from model_accuracy_eval.github.checkout import CheckoutSource, Git, check_out, resolve
 
 TOKEN = "marker-token-0123456789"
@@ -146,6 +146,21 @@ def test_a_silent_server_is_given_up(tmp_path: Path) -> None:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
         with pytest.raises(Refused, match=r"git ls-remote failed: unable to access .*Operation too slow"):
             resolve(Git(str(tmp_path), os.environ, silence=1), CheckoutSource(url, "org/adapter"), "main")
+
+
+@pytest.mark.parametrize("status", [500, 503, 429])
+def test_an_outage_is_tried_three_times_and_refuses_nobody(
+    status: int, repository: tuple[Path, list[str]], tmp_path: Path
+) -> None:
+    """A server that comes back is no failure; one that does not is exit code 6 and not 3."""
+    ahead, waits = [status, status], list[float]()
+    with git_server(repository[0], hidden=lambda: ahead.pop() if ahead else 0) as (url, _):
+        git, source = Git(str(tmp_path), os.environ, wait=waits.append), CheckoutSource(url, "org/adapter")
+        assert resolve(git, source, "main") == repository[1][1]
+        ahead += [status, status, status]
+        with pytest.raises(PublishFailed, match=f"git ls-remote failed: GitHub answered {status} three times"):
+            resolve(git, source, "main")
+    assert len(waits) == 4
 
 
 def test_a_tag_on_the_branch_is_no_doubt(repository: tuple[Path, list[str]], tmp_path: Path) -> None:

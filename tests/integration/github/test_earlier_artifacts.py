@@ -11,7 +11,7 @@ from tests.servers.fake_github import FakeGitHub
 from tests.servers.fake_github_memory import EVERYTHING, REPOSITORY
 from tests.servers.http import Exchange, HttpServer
 
-from model_accuracy_eval.errors import BadReuse, BadValue, EvalError, Refused
+from model_accuracy_eval.errors import BadReuse, BadValue, EvalError, PublishFailed, Refused
 from model_accuracy_eval.github import earlier_artifacts
 
 ENVIRONMENT = {
@@ -136,7 +136,7 @@ def test_a_download_that_breaks_is_tried_again(blobs: Blobs, tmp_path: Path) -> 
         fetched(hub, "branch:main", tmp_path / "baseline.zip")
         assert (tmp_path / "baseline.zip").read_bytes() == b"wanted"
         blobs.broken = 3
-        with pytest.raises(Refused, match=r"could not be downloaded in 3 tries; try again") as error:
+        with pytest.raises(PublishFailed, match=r"could not be downloaded in 3 tries; try again") as error:
             fetched(hub, "branch:main", tmp_path / "baseline.zip")
     assert "signature" not in error.value.sentence
 

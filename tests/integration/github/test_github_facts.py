@@ -3,12 +3,14 @@
 from typing import Any
 
 import pytest
-from tests.integration.github.tools import client, requester
-from tests.servers.fake_github import FakeGitHub
+from tests.integration.github.tools import Naps, client, requester
+from tests.servers.fake_github import TOKEN, FakeGitHub
 from tests.servers.fake_github_memory import REPOSITORY, SHA, pull
 
 from model_accuracy_eval.errors import PublishFailed, Refused
+from model_accuracy_eval.github.api import GitHubRest
 from model_accuracy_eval.github.facts import actor, pull_request
+from model_accuracy_eval.github.requester import GitHubRequester
 from model_accuracy_eval.records.report import Actor
 
 HERE = {"GITHUB_REPOSITORY": REPOSITORY, "GITHUB_SHA": SHA}
@@ -48,8 +50,8 @@ def test_an_unseen_repository_tells_what_the_token_lacks() -> None:
     assert caught.value.exit_code == 3
     assert caught.value.sentence == (
         "GitHub refused to tell the permission of 'ada' in acme/secret (HTTP 404: Not Found): it does not exist, or the "
-        "token cannot see it. GITHUB_TOKEN reaches only its own repository: for another one give a token with "
-        "`metadata: read` in acme/secret."
+        "token cannot see it. GITHUB_TOKEN reaches only its own repository: for another one give `adapter-token`, a "
+        "token with write access in acme/secret."
     )
 
 
@@ -99,17 +101,57 @@ def test_a_file_of_another_shape_is_noted(text: Any) -> None:
 
 
 def test_refusals_on_the_way_are_noted() -> None:
-    """A source that is refused, or fails, is a note; the next one is asked."""
+    """A source that is refused is a note; the next one is asked."""
     with FakeGitHub() as hub, client(hub) as github:
         hub.fault("GET", "/properties", 403, {"message": "Resource not accessible by integration"})
-        hub.fault("GET", "/topics", 502, times=6)
         hub.files["accuracy.yml"] = "hardware: NPU"
         told = github.hardware(REPOSITORY)
     assert told.types == ("NPU",)
     assert told.notes == (
         "custom property: could not be read (HTTP 403 Resource not accessible by integration)",
-        "topic: could not be read (HTTP 502)",
+        "topic: none of the topics names a hardware, as hardware-npu does",
     )
+
+
+@pytest.mark.parametrize("source", ["/properties", "/topics", "/contents/", "/permission"])
+@pytest.mark.parametrize(
+    ("fault", "told"),
+    [
+        (
+            {"status": 500, "times": 6},
+            r"GitHub answered 500 six times when it was asked to tell the .* in acme/adapter:",
+        ),
+        ({"status": 429, "headers": {"retry-after": "999"}}, r"\(HTTP 429\): requests came faster than GitHub allows"),
+        ({"how": "reset", "times": 6}, "GitHub could not be asked to tell the"),
+    ],
+)
+def test_an_outage_is_no_refusal(source: str, fault: dict[str, Any], told: str) -> None:
+    """It says nothing about a repository or a person, so nobody reads that the hardware type is another one."""
+    with FakeGitHub() as hub, client(hub) as github:
+        hub.permissions["ada"] = ("admin", "admin")
+        github.permission(REPOSITORY, "ada")
+        hub.fault("GET", source, **fault)
+        with pytest.raises(PublishFailed, match=told) as caught:
+            github.permission(REPOSITORY, "ada")
+            github.hardware(REPOSITORY)
+    assert caught.value.exit_code == 6
+
+
+def test_another_repository_is_asked_about_with_its_own_token() -> None:
+    """Who is admin there, and what it is made for; the workflow's own token sees neither."""
+    with FakeGitHub() as hub:
+        hub.reach["acme/other"] = "token-of-the-other"
+        hub.permissions["ada"] = ("admin", "admin")
+        hub.topics = ["npu"]
+        there = GitHubRequester({"GITHUB_API_URL": hub.url}, "token-of-the-other", Naps())
+        with GitHubRest(
+            GitHubRequester({"GITHUB_API_URL": hub.url}, TOKEN, Naps(), others={"Acme/Other": there})
+        ) as github:
+            assert github.permission("acme/other", "ada").admin
+            assert github.hardware("acme/other").has("npu")
+            assert github.permission(REPOSITORY, "ada").admin
+        with client(hub) as github, pytest.raises(Refused, match="give `adapter-token`"):
+            github.permission("acme/other", "ada")
 
 
 @pytest.mark.parametrize(

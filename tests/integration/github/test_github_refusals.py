@@ -43,7 +43,7 @@ def say(github: GitHubRest) -> None:
         (403, {"message": "Other"}, {}, "the token lacks `statuses: write`; or a rule of the organisation forbids it."),
         (403, {"message": "API rate limit exceeded"}, USED_UP, "limit of 1000 requests an hour is used up until 07:06:40 UTC, and waiting so long is not allowed."),
         (429, {"message": "slow"}, {"retry-after": "999"}, "which asks for a pause of 999 s; the allowed waiting is used up."),
-        (404, {"message": "Not Found"}, {}, "give a token with `statuses: write` in acme/adapter."),
+        (404, {"message": "Not Found"}, {}, "give `adapter-token`, a token with `statuses: write` in acme/adapter."),
         (422, FIELDS, {}, "CheckRun.conclusion: invalid; is too long; no such commit."),
         (422, None, {}, "one of the values is not valid."),
         (418, b"<html>", {}, "`statuses: write` is needed."),
@@ -190,7 +190,7 @@ def test_a_reset_that_is_past_is_told_as_a_limit() -> None:
     with FakeGitHub() as hub, client(hub) as github:
         headers = USED_UP | {"x-ratelimit-reset": str(int(time.time()) - 99)}
         hub.fault("GET", "/permission", 403, {"message": "API rate limit exceeded"}, headers=headers, times=99)
-        with pytest.raises(Refused, match="limit of 1000 requests an hour is used up until"):
+        with pytest.raises(PublishFailed, match="limit of 1000 requests an hour is used up until"):
             github.permission(REPOSITORY, "ada")
 
 
