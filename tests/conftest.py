@@ -17,7 +17,7 @@ from model_accuracy_eval.scoring.metrics.user_functions import LOADER
 HERE = Path(__file__).parent
 
 # Property tests on shared machines: no deadline for a single example, and the same examples every time in CI.
-for _name, _examples in (("shared", 25), ("thorough", 100)):
+for _name, _examples in (("shared", 25), ("thorough", 75)):
     settings.register_profile(
         _name, deadline=None, max_examples=_examples, suppress_health_check=[HealthCheck.too_slow]
     )
@@ -43,7 +43,7 @@ LONG_SUITES = {
     "e2e/ray/": "starts the nodes of Ray clusters",
     "e2e/test_replicas.py": "evaluates whole runs of several services",
     "e2e/test_shards.py": "evaluates whole runs in parts, and merges them",
-    "e2e/test_kill.py": "starts a run thirty times",
+    "e2e/test_kill.py": "starts a run twenty times",
     "e2e/test_mistakes.py": "makes seventy mistakes, each in a process of its own",
     "e2e/test_code_contests.py": "runs contest programs through every step, a dozen times",
     "e2e/test_export.py": "evaluates, exports and rescores in turn",
