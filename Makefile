@@ -1,4 +1,5 @@
-# `make help` lists what there is. The first call makes the environment in .venv; all later ones find it ready.
+# `make help` lists what there is. The first call makes the environment in .venv; all later ones find it ready. A demo
+# needs what users install, tests and checks a good deal more.
 
 PYTHON ?= python3
 VENV   ?= .venv
@@ -7,6 +8,7 @@ LM_EVAL := .venv-lm-eval-0.4 .venv-lm-eval-0.5
 OLDEST := .venv-oldest
 RAY    := .venv-ray
 LIVE   := .venv-live-vllm .venv-live-transformers .venv-live-llamacpp
+RUNS   := $(VENV)/.runs
 READY  := $(VENV)/.ready
 
 LOCKING := --universal --python-version 3.10 --quiet --generate-hashes --no-header --no-emit-index-url --upgrade
@@ -19,7 +21,7 @@ PYTEST := $(BIN)/python -m pytest -n auto
 help:  ## this list
 	@grep -E '^[a-z-]+:.*  ## ' $(MAKEFILE_LIST) | sed -E 's/:.*  ## /\t/' | expand -t 14
 
-demo: $(READY)  ## evaluate the bundled example adapter
+demo: $(RUNS)  ## evaluate the bundled example adapter
 	@$(BIN)/model-accuracy-eval demo
 
 test: $(READY)  ## what a change is tested with: everything that runs in minutes on this clone alone
@@ -113,9 +115,16 @@ $(OLDEST)/.ready: pyproject.toml tests/oldest-versions.txt
 	@$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check --requirement tests/oldest-versions.txt --editable .[fast,action,text]
 	@touch $@
 
+$(RUNS): pyproject.toml requirements.lock
+	@echo "Installing the program in $(VENV) …"
+	@$(PYTHON) -m venv $(VENV)
+	@sed -E '/^ +--hash/d; s/ *\\$$//' requirements.lock > $(VENV)/constraints.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c $(VENV)/constraints.txt --editable '.[fast]'
+	@touch $@
+
 $(READY): pyproject.toml requirements.lock
-	@echo "Making the environment in $(VENV) …"
+	@echo "Installing the program and what tests it in $(VENV) …"
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --editable .
-	@touch $(READY)
+	@touch $(RUNS) $@
