@@ -1,11 +1,13 @@
 """Two pages: which datasets can be named, and what their answers and figures are made of."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from inspect import Parameter, cleandoc, signature
 from typing import Any
 
 from model_accuracy_eval.benchmarks import dataset_table as tasks
+from model_accuracy_eval.commands.tasks import origin, row_count
 from model_accuracy_eval.records import TaskSpec
 from model_accuracy_eval.scoring.filters.filters import EXTRACTORS
 from model_accuracy_eval.scoring.metrics.metric_table import METRICS, Metric
@@ -75,7 +77,7 @@ def _is(metric: Metric) -> str:
 def _sections() -> Iterator[str]:
     for heading, section in tasks.SECTIONS.items():
         rows = [
-            f"| `{spec.name}` | {spec.about}{_also_called(spec)} | {spec.prompt_of or 'own'} | {_row_count(spec)} "
+            f"| `{spec.name}` | {spec.about}{_also_called(spec)} | {spec.prompt_of or 'own'} | {row_count(spec)} "
             f"| {_origin(spec)} | {_licence(spec)} |".replace("  |", " |")
             for spec in section
         ]
@@ -94,21 +96,8 @@ def _also_called(spec: TaskSpec) -> str:
     return f" Also {', '.join(f'`{alias}`' for alias in spec.aliases)}." if spec.aliases else ""
 
 
-def _row_count(spec: TaskSpec) -> str:
-    return f"{spec.data.pin.count:,}" if spec.data.pin else ""
-
-
 def _origin(spec: TaskSpec) -> str:
-    """The repository that `run` fetches the rows from."""
-    source = next((file.source for file in (spec.data, *spec.data.instead) if file.source), None)
-    if source and source.url:
-        scheme = source.url.partition(":")[0]
-        return "comes along" if scheme == "package" else f"`{source.url.partition('@')[0]}`"
-    if source:
-        hubs = {"hf": source.hf, "ms": source.ms}
-        part = "".join(f":{name}" for name in (source.config, source.split) if name)
-        return " or ".join(f"`{hub}:{name}{part}`" for hub, name in hubs.items() if name)
-    return f"nowhere: `{spec.data.name}` in `--data-dir`"
+    return re.sub(r"\S*[:/]\S+|--data-dir", r"`\g<0>`", origin(spec))
 
 
 def _licence(spec: TaskSpec) -> str:

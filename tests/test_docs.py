@@ -121,6 +121,26 @@ def test_the_help_keeps_its_lines() -> None:
     assert "\n  model-accuracy-eval demo  " in told
 
 
+def test_the_help_of_run_is_short_unless_all_is_asked_for() -> None:
+    """A newcomer sees what first runs need, and how to see the rest."""
+    short, whole = (CliRunner().invoke(main, ["run", option]).output for option in ("--help", "--help-all"))
+    names = {f"--{setting.name}" for setting in table()} - {"--adapter"}
+    shown = names.intersection(re.findall(r"--[a-z-]+", "\n".join(re.findall(r"^  .{,40}", short, re.MULTILINE))))
+    assert {"--endpoint", "--datasets", "--gate"} <= shown
+    assert len(shown) <= 15
+    assert "--help-all" in short
+    assert names <= set(re.findall(r"--[a-z-]+", whole))
+
+
+def test_datasets_are_found_by_words() -> None:
+    """All of the words, in any letter case; a match says its size and source; none is an error of usage."""
+    found = CliRunner().invoke(main, ["tasks", "list", "Grade-School", "calculator"])
+    assert re.findall(r"^  (\w+)", found.output, re.MULTILINE) == ["gsm8k_tools"]
+    assert "1,319 rows, github:openai/grade-school-math, MIT" in found.output
+    none = CliRunner().invoke(main, ["tasks", "list", "gsm8k", "klingon"])
+    assert (none.exit_code, "'gsm8k' and 'klingon'" in none.output) == (2, True)
+
+
 def test_make_targets_that_are_shown_exist() -> None:
     """Every `make x` in the documentation is a target of the Makefile."""
     targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), re.MULTILINE))

@@ -17,14 +17,18 @@ SamplingSetting = Literal["server", "plain"]
 LoglikelihoodSetting = Literal["auto", "echo", "prompt-logprobs", "top-logprobs", "extracted"]
 
 
-def about(sentence: str, short: str = "", *, identifies: bool = False, workflow_only: bool = False) -> Meta:
+def about(
+    sentence: str, short: str = "", *, identifies: bool = False, workflow_only: bool = False, common: bool = False
+) -> Meta:
     """Describes a setting.
 
     `identifies`: it decides what the model is asked, so replies from a run with another value cannot be reused.
     `workflow_only`: it could turn a verdict or send a key elsewhere, so in the action only the workflow's inputs set
     it: the author of the evaluated tree may also be the author of a configuration file in it.
+    `common`: most first runs need it, so `run --help` shows it; `--help-all` shows all.
     """
-    return Meta(description=sentence, extra={"short": short, "identifies": identifies, "workflow_only": workflow_only})
+    extra = {"short": short, "identifies": identifies, "workflow_only": workflow_only, "common": common}
+    return Meta(description=sentence, extra=extra)
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -45,6 +49,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         about(
             "Weights: a path, hf:org/name[@rev] or ms:org/name[@rev]; passed to deploy.sh as MODEL_PATH.",
             identifies=True,
+            common=True,
         ),
     ] = None
     max_weight_size: Annotated[
@@ -109,6 +114,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         about(
             "Evaluate the service that runs at this URL; nothing is deployed. Several URLs: replicas of one service.",
             workflow_only=True,
+            common=True,
         ),
     ] = ()
     model_name: Annotated[
@@ -116,6 +122,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         about(
             "Model name sent in requests; default: the first id in /v1/models, otherwise the path of the weights.",
             identifies=True,
+            common=True,
         ),
     ] = None
     datasets: Annotated[
@@ -124,6 +131,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             "Names from `tasks list` (name@tiny, name@mcqa), task files, data files, hf:org/name or URLs, separated "
             "by commas.",
             workflow_only=True,
+            common=True,
         ),
     ] = ()
     columns: Annotated[
@@ -159,6 +167,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             "Evaluate a sample of N problems of each dataset, drawn by its parts (subject, language); 0: all.",
             identifies=True,
             workflow_only=True,
+            common=True,
         ),
     ] = None
     first: Annotated[
@@ -178,7 +187,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         ),
     ] = None
     task_type: Annotated[
-        Literal["text-generation", "image-text-to-text", "any-to-any"], about("Task type of the model.")
+        Literal["text-generation", "image-text-to-text", "any-to-any"], about("Task type of the model.", common=True)
     ] = "text-generation"
     mode: Annotated[
         Literal["all", "infer", "eval"],
@@ -189,7 +198,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         ),
     ] = "all"
     reuse: Annotated[
-        str | None, about("Folder of a run to continue; answered samples are not requested again.", workflow_only=True)
+        str | None,
+        about(
+            "Folder of a run to continue; answered samples are not requested again.", workflow_only=True, common=True
+        ),
     ] = None
 
     preset: Annotated[
@@ -199,10 +211,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     prompt_strategy: Annotated[
         Literal["standard", "scot", "few-shot", "cgo"], about("Prompt style of code benchmarks.")
     ] = "standard"
-    num_return_sequences: Annotated[Count, about("Samples per problem: the n of avg@n.", "-n", identifies=True)] = 5
+    num_return_sequences: Annotated[
+        Count, about("Samples per problem: the n of avg@n.", "-n", identifies=True, common=True)
+    ] = 5
     temperature: Annotated[
         Annotated[float, Meta(ge=0)] | None,
-        about("Sampling temperature, always sent; default: the dataset's, otherwise 1.", identifies=True),
+        about("Sampling temperature, always sent; default: the dataset's, otherwise 1.", identifies=True, common=True),
     ] = None
     top_p: Annotated[
         Annotated[float, Meta(gt=0, le=1)] | None,
@@ -217,7 +231,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         ),
     ] = "server"
     max_tokens: Annotated[
-        Count | None, about("Maximum number of tokens in an answer; default: the dataset's.", identifies=True)
+        Count | None,
+        about("Maximum number of tokens in an answer; default: the dataset's.", identifies=True, common=True),
     ] = None
     seed: Annotated[
         Annotated[int, Meta(ge=0)] | None,
@@ -244,6 +259,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         about(
             "Condition that the results must meet, such as 'demo_arithmetic: avg@5 >= 60'; can be repeated.",
             workflow_only=True,
+            common=True,
         ),
     ] = ()
     gate_on: Annotated[
@@ -278,9 +294,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     baseline: Annotated[
         str | None,
         about(
-            "Run to compare with: a folder, a zip, or a file that `baseline` made; in the action also an artifact, as "
+            "Run to compare with: its folder or a zip of it; in the action also an artifact, as "
             "branch:main (the newest one of that branch) or sha256:DIGEST. A gate can then say '>= baseline - 1'.",
             workflow_only=True,
+            common=True,
         ),
     ] = None
     max_failed_requests: Annotated[
@@ -292,6 +309,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         about(
             "Isolation of programs that the model wrote; auto uses docker, otherwise bwrap, and nothing weaker.",
             workflow_only=True,
+            common=True,
         ),
     ] = "auto"
     sandbox_image: Annotated[
@@ -307,7 +325,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         bool, about("In own questions, a reply is right that contains a right text as whole words.", workflow_only=True)
     ] = False
 
-    concurrency: Annotated[Count, about("Maximum number of requests at the same time.")] = 32
+    concurrency: Annotated[Count, about("Maximum number of requests at the same time.", common=True)] = 32
     retries: Annotated[Annotated[int, Meta(ge=0)], about("How often a failed request is tried again.")] = 5
     ready_timeout: Annotated[
         Seconds | None,
@@ -317,7 +335,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         ),
     ] = None
 
-    out: Annotated[str, about("Folder in which the run's folder is created.", workflow_only=True)] = "outputs"
+    out: Annotated[str, about("Folder in which the run's folder is created.", workflow_only=True, common=True)] = (
+        "outputs"
+    )
     label: Annotated[
         Annotated[str, Meta(pattern=r"^(?!\.)[\w.@+-]+\Z")],
         about("Name of the model's column and folders in the report.", identifies=True, workflow_only=True),
@@ -362,7 +382,8 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
     about: str
     group: str
     short: str
-    workflow_only: bool = False
+    workflow_only: bool
+    common: bool
 
     @property
     def name(self) -> str:
@@ -395,6 +416,5 @@ def table(kind: type[msgspec.Struct] = Settings) -> Iterator[Setting]:
             default=getattr(defaults, field.name),
             about=meta.description or "",
             group=heading,
-            short=(meta.extra or {}).get("short", ""),
-            workflow_only=(meta.extra or {}).get("workflow_only", False),
+            **{name: value for name, value in (meta.extra or {}).items() if name != "identifies"},
         )

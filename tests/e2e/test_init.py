@@ -24,6 +24,7 @@ def test_the_files_are_read_by_those_they_are_for(tmp_path: Path) -> None:
     assert settings["datasets"] == ("demo_arithmetic",)
     assert settings["gate"] == (gate,)
     assert yaml.safe_load((tmp_path / "accuracy.yml").read_text()) == {"hardware": "npu"}
+    assert done.out.endswith("to be replaced: image ascend/vllm-ascend:latest.\n")
 
 
 def test_nothing_is_overwritten(tmp_path: Path) -> None:

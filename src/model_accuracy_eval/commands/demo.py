@@ -26,7 +26,8 @@ _DEMOS = {
     show_default=True,
     help="Whether the model adds, or reads numbers from pictures.",
 )
-def demo(out: str, port: int, task_type: str) -> None:
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Base seed of the samples.")
+def demo(out: str, port: int, task_type: str, seed: int) -> None:
     """Evaluate the bundled example adapter: real, tiny models that learnt to add, and to read numbers from pictures.
 
     No network, no accelerator.
@@ -36,7 +37,7 @@ def demo(out: str, port: int, task_type: str) -> None:
     # The example's server needs NumPy, which this program's own environment has.
     path = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", os.defpath)])  # noqa: PTH120
     adapter = {"adapter": str(folder), "model": str(folder / weights), "task_type": task_type}
-    evaluate({**adapter, "datasets": dataset, "out": out, "port": port}, {**os.environ, "PATH": path})
+    evaluate({**adapter, "datasets": dataset, "out": out, "port": port, "seed": seed}, {**os.environ, "PATH": path})
 
 
 def _example_adapter() -> Path:

@@ -5,6 +5,7 @@ import shlex
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 
 from model_accuracy_eval.errors import BadValue
 
@@ -73,3 +74,7 @@ def init(folder: str, model: str, datasets: str, gate: str, image: str) -> None:
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text, encoding="utf-8")
         click.echo(str(root / name))
+    source = click.get_current_context().get_parameter_source
+    if examples := [name for name in given if source(name) is not ParameterSource.COMMANDLINE]:
+        shown = ", ".join(f"{name} {given[name]}" for name in examples)
+        click.echo(f"Nobody said otherwise, so these stand in it as examples, to be replaced: {shown}.")

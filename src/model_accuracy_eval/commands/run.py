@@ -14,24 +14,43 @@ from model_accuracy_eval.settings import table
 
 
 class _Grouped(click.Command):
-    """Shows its options under the headings of the settings table."""
+    """Shows its options under the headings of the settings table: the common ones, and all where that is asked."""
 
     def format_options(self, context: click.Context, formatter: click.HelpFormatter) -> None:
-        headings = {f"--{setting.name}": setting.group for setting in table()}
+        settings = {f"--{setting.name}": setting for setting in table()}
         groups: dict[str, list[tuple[str, str]]] = {}
         for parameter in self.get_params(context):
-            record = parameter.get_help_record(context)
-            if record:
-                heading = next((headings[name] for name in parameter.opts if name in headings), "Options")
-                groups.setdefault(heading, []).append(record)
+            setting = next((settings[name] for name in parameter.opts if name in settings), None)
+            if setting and not (setting.common or context.meta.get(_ALL)):
+                continue
+            if record := parameter.get_help_record(context):
+                groups.setdefault(setting.group if setting else "Options", []).append(record)
         for heading, records in groups.items():
             with formatter.section(heading):
                 formatter.write_dl(records)
 
 
+_ALL = f"{__name__}.all"
+
+
+def _help_all(context: click.Context, _parameter: click.Parameter, asked: bool) -> None:
+    if asked:
+        context.meta[_ALL] = True
+        click.echo(context.get_help())
+        context.exit()
+
+
 @click.command(cls=_Grouped)
 @click.argument("adapter", required=False)
 @click.option("--config", metavar="FILE", help="YAML file of settings; flags win over it.")
+@click.option(
+    "--help-all",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_help_all,
+    help="Show all settings and exit.",
+)
 @setting_options({setting.field for setting in table()} - {"adapter"})
 def run(**values: Any) -> None:
     """Evaluate an adapter folder, or a service that already runs."""

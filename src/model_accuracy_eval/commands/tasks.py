@@ -52,22 +52,67 @@ def tasks() -> None:
 
 
 @tasks.command("list")
-def list_tasks() -> None:
-    """Every dataset, with one line about it."""
-    groups = dataset_table.GROUPS
-    width = max(map(len, [*dataset_table.TASKS, *groups]))
-    unpinned = {name for name, task in dataset_table.TASKS.items() if not _is_pinned(task)}
-    for heading, section in dataset_table.SECTIONS.items():
-        click.echo(f"\n{heading}")
-        for task in section:
-            _line(task.name, task.about + " [unpinned]" * (task.name in unpinned), width)
-    click.echo("\nGroups")
-    for name, group in groups.items():
-        _line(name, f"{len(group.members)} datasets, {group.members[0]} to {group.members[-1]}.", width)
-    click.echo()
-    click.echo(
-        "\n".join(_lines(f"{len(unpinned)} of {len(dataset_table.TASKS)} datasets are unpinned: {_UNPINNED}", 0))
-    )
+@click.argument("words", nargs=-1)
+def list_tasks(words: tuple[str, ...]) -> None:
+    """Every dataset, with one line about it.
+
+    With WORDS, those whose line has all of them, each with its size, where it is fetched from, and its licence.
+    """
+    tables = {
+        heading: {task.name: _about(task) for task in section} for heading, section in dataset_table.SECTIONS.items()
+    }
+    tables["Groups"] = {
+        name: f"{len(group.members)} datasets, {group.members[0]} to {group.members[-1]}."
+        for name, group in dataset_table.GROUPS.items()
+    }
+    found = {
+        heading: {name: about for name, about in table.items() if _has(words, f"{heading} {name} {about}")}
+        for heading, table in tables.items()
+    }
+    if not any(found.values()):
+        raise BadValue(f"No dataset's name or description has {' and '.join(map(repr, words))}.")
+    width = max(len(name) for table in found.values() for name in table)
+    for heading, table in found.items():
+        if table:
+            click.echo(f"\n{heading}")
+        for name, about in table.items():
+            _line(name, about, width)
+            if words and (task := dataset_table.TASKS.get(name)):
+                size = f"{count} rows, " if (count := row_count(task)) else ""
+                _line("", f"{size}{origin(task)}, {task.licence or 'no licence named'}", width)
+    listed = [about for table in found.values() for about in table.values()]
+    if unpinned := sum(about.endswith(_MARK) for about in listed):
+        number = f"{unpinned} of {len(listed) if words else len(dataset_table.TASKS)} datasets are unpinned"
+        click.echo("\n" + "\n".join(_lines(f"{number}: {_UNPINNED}", 0)))
+
+
+_MARK = " [unpinned]"
+
+
+def _about(task: TaskSpec) -> str:
+    return task.about + ("" if _is_pinned(task) else _MARK)
+
+
+def _has(words: tuple[str, ...], text: str) -> bool:
+    return all(word.lower() in text.lower() for word in words)
+
+
+def row_count(task: TaskSpec) -> str:
+    """How many rows a release knows its file to have."""
+    return f"{task.data.pin.count:,}" if task.data.pin else ""
+
+
+def origin(task: TaskSpec) -> str:
+    """The repository that `run` fetches the rows from."""
+    source = next((file.source for file in (task.data, *task.data.instead) if file.source), None)
+    if source and source.url:
+        scheme = source.url.partition(":")[0]
+        return "comes along" if scheme == "package" else source.url.partition("@")[0]
+    if source:
+        hubs = {"hf": source.hf, "ms": source.ms}
+        part = "".join(f":{name}" for name in (source.config, source.split) if name)
+        return " or ".join(f"{hub}:{name}{part}" for hub, name in hubs.items() if name)
+    return f"nowhere: {task.data.name} in --data-dir"
 
 
 _UNPINNED = (
