@@ -1,6 +1,5 @@
 """Two pages: which datasets can be named, and what their answers and figures are made of."""
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from inspect import Parameter, cleandoc, signature
@@ -78,7 +77,7 @@ def _sections() -> Iterator[str]:
     for heading, section in tasks.SECTIONS.items():
         rows = [
             f"| `{spec.name}` | {spec.about}{_also_called(spec)} | {spec.prompt_of or 'own'} | {row_count(spec)} "
-            f"| {_origin(spec)} | {_licence(spec)} |".replace("  |", " |")
+            f"| {origin(spec, '`{}`'.format)} | {_licence(spec)} |".replace("  |", " |")
             for spec in section
         ]
         heads = "| dataset | about | prompt | rows | fetched from | licence |"
@@ -94,10 +93,6 @@ def _sections() -> Iterator[str]:
 
 def _also_called(spec: TaskSpec) -> str:
     return f" Also {', '.join(f'`{alias}`' for alias in spec.aliases)}." if spec.aliases else ""
-
-
-def _origin(spec: TaskSpec) -> str:
-    return re.sub(r"\S*[:/]\S+|--data-dir", r"`\g<0>`", origin(spec))
 
 
 def _licence(spec: TaskSpec) -> str:

@@ -3,7 +3,7 @@
 import os
 import sys
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -102,17 +102,15 @@ def row_count(task: TaskSpec) -> str:
     return f"{task.data.pin.count:,}" if task.data.pin else ""
 
 
-def origin(task: TaskSpec) -> str:
-    """The repository that `run` fetches the rows from."""
+def origin(task: TaskSpec, shown: Callable[[str], str] = str) -> str:
+    """Where `run` fetches the rows from; `shown` writes each place."""
     source = next((file.source for file in (task.data, *task.data.instead) if file.source), None)
-    if source and source.url:
-        scheme = source.url.partition(":")[0]
-        return "comes along" if scheme == "package" else source.url.partition("@")[0]
-    if source:
-        hubs = {"hf": source.hf, "ms": source.ms}
-        part = "".join(f":{name}" for name in (source.config, source.split) if name)
-        return " or ".join(f"{hub}:{name}{part}" for hub, name in hubs.items() if name)
-    return f"nowhere: {task.data.name} in --data-dir"
+    if not source:
+        return f"nowhere: {shown(task.data.name)} in {shown('--data-dir')}"
+    if source.url:
+        return "comes along" if source.url.startswith("package:") else shown(source.url.partition("@")[0])
+    part = "".join(f":{name}" for name in (source.config, source.split) if name)
+    return " or ".join(shown(f"{hub}:{name}{part}") for hub, name in (("hf", source.hf), ("ms", source.ms)) if name)
 
 
 _UNPINNED = (
