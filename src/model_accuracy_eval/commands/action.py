@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import click
+import msgspec
 
 from model_accuracy_eval.commands.action_context import (
     SECRETS,
@@ -27,7 +28,16 @@ from model_accuracy_eval.commands.action_context import (
 )
 from model_accuracy_eval.commands.merge import merged
 from model_accuracy_eval.commands.plan import planned
-from model_accuracy_eval.errors import BadReuse, BadValue, Defect, EvalError, PublishFailed, Refused
+from model_accuracy_eval.errors import (
+    BadReuse,
+    BadValue,
+    Defect,
+    EvalError,
+    PublishFailed,
+    Refused,
+    UnknownName,
+    UsageError,
+)
 from model_accuracy_eval.github import earlier_artifacts
 from model_accuracy_eval.github.api import GitHubRest
 from model_accuracy_eval.github.artifact_service import ArtifactService
@@ -105,7 +115,7 @@ def act(context: ActionContext, ports: ActionPorts) -> int:
     if context.admit_only and _is_admitted(context, ports):
         return 0
     if ports.plan_shards is not None:
-        check_admission(context, ports.github)
+        _admit(context, ports)
         for name, value in ports.plan_shards().items():
             ports.step.output(name, value)
         return 0
@@ -118,10 +128,17 @@ def act(context: ActionContext, ports: ActionPorts) -> int:
     return _exit_code(context, ports, outcome, publisher.published)
 
 
+def _admit(context: ActionContext, ports: ActionPorts) -> None:
+    """Raises why the run may not start: for who asks, and then for what was written."""
+    check_admission(context, ports.github)
+    if ports.problems:
+        raise BadValue(" ".join(dict.fromkeys(ports.problems)))
+
+
 def _is_admitted(context: ActionContext, ports: ActionPorts) -> bool:
     """Decides alone; a refusal is then published like that of a run."""
     try:
-        check_admission(context, ports.github)
+        _admit(context, ports)
     except EvalError:
         return False
     ports.step.output("conclusion", "admitted")
@@ -135,12 +152,12 @@ def _is_admitted(context: ActionContext, ports: ActionPorts) -> bool:
 
 def _evaluate(context: ActionContext, ports: ActionPorts, publisher: Publisher) -> Outcome:
     # First and alone: nothing of the adapter or of the workspace is fetched, read or run for somebody who is no admin.
-    check_admission(context, ports.github)
-    checked_out = None
+    _admit(context, ports)
+    plan, checked_out = ports.plan(ports.needs_adapter), None
     if ports.needs_adapter:
         with ports.step.group("Fetch the adapter"):
             checked_out = ports.check_out()
-    plan = ports.plan(checked_out)
+        plan = msgspec.structs.replace(plan, adapter_tree=f"{checked_out.tree}:{context.adapter_path}")
     run_ports = ports.run_ports(plan, checked_out)
     objections = lacking_devices(context, plan, ports)
     try:
@@ -171,6 +188,8 @@ class ActionStep:
         self.environment = environment
         self.clock = clock
         self.step = Runner(environment, sys.stdout)
+        self.problems: list[str] = []
+        """What is wrong with the inputs, as sentences. They are told like any refusal: after admission, by a check."""
         self.tokens = {name: Secret(self.step.input(name), name) for name in SECRETS}
         for token in self.tokens.values():
             if token:
@@ -184,13 +203,14 @@ class ActionStep:
                 "The input 'token' is empty: the secret or variable that it names is not set. Leave the input out, and "
                 "the workflow's own token is taken."
             )
-        own = ActionInputs(**self._typed(_OWN_TABLE))
+        own = ActionInputs(**self.typed(self.inputs(_OWN_TABLE), _OWN_TABLE))
+        self._refuse_unknown()
         with (
             closing(self.requester(own.adapter_repository)) as requester,
             temporary_folder(self.environment, self.step) as folder,
         ):
             evaluation = _Evaluation(self, requester, folder, own)
-            yield evaluation.context, evaluation.ports(self._typed(_SINK_TABLE))
+            yield evaluation.context, evaluation.ports(self.typed(self.inputs(_SINK_TABLE), _SINK_TABLE))
 
     def requester(self, adapter_repository: str = "") -> GitHubRequester:
         """Every question about the adapter's repository is asked with its own token, if there is one."""
@@ -208,8 +228,29 @@ class ActionStep:
             name: text for name, text in texts.items() if text or (name in _MAY_BE_EMPTY and self.step.is_set(name))
         }
 
-    def _typed(self, rows: Mapping[str, Setting]) -> dict[str, Any]:
-        return setting_values.read(self.inputs(rows), _INPUTS, rows)
+    def typed(self, texts: Mapping[str, Any], rows: Mapping[str, Setting]) -> dict[str, Any]:
+        """The values, without those that are none, which are problems."""
+        values: dict[str, Any] = {}
+        for name, text in texts.items():
+            with self.noted():
+                values |= setting_values.read({name: text}, _INPUTS, rows)
+        return values
+
+    @contextmanager
+    def noted(self) -> Iterator[None]:
+        """What is wrong with an input inside is a problem and ends nothing."""
+        try:
+            yield
+        except UsageError as error:
+            self.problems.append(error.sentence)
+
+    def _refuse_unknown(self) -> None:
+        """The runner hands over what an action has no input for, and only warns: `gates:` would be no gate."""
+        known = {*SECRETS, "config", *(row.name for row in (*_OWN_TABLE.values(), *_SINK_TABLE.values(), *table()))}
+        given = {name.removeprefix("INPUT_") for name in self.environment if name.startswith("INPUT_")}
+        for name in sorted(given - {each.upper() for each in known}):
+            workflow = self.environment.get("GITHUB_WORKFLOW_REF", "").partition("@")[0] or "the workflow"
+            self.problems.append(UnknownName("input", name.lower(), known, where=f" in {workflow}").sentence)
 
     def sweep(self) -> None:
         """Runs the post step: closes and removes what a killed main step left behind."""
@@ -242,11 +283,14 @@ class _Evaluation:
         self._requester = requester
         self._folder = folder
         self._inputs = own
-        self._values = {**_block(own.settings), **step.inputs(setting.field for setting in table())}
+        rows = {setting.field: setting for setting in table()}
+        self._values: dict[str, Any] = step.inputs(rows)
+        with step.noted():
+            self._values = {**_block(own.settings), **self._values}
+        typed = step.typed(self._values, rows)
         self._artifact_name = ""
         # What is needed before there is a plan: the label, which names check and comment, and the endpoint.
-        early: dict[str, Any] = {name: self._values[name] for name in ("label", "endpoint") if name in self._values}
-        first = setting_values.merge(setting_values.read(early, _INPUTS))
+        first = setting_values.merge({name: typed[name] for name in ("label", "endpoint") if name in typed})
         self._needs_adapter = not first.endpoint and self._values.get("mode") not in {"merge", "eval"}
         self._adapter = AdapterCheckout(folder, step.environment, own, step.tokens, step.clock)
         event = step.step.event()
@@ -277,7 +321,8 @@ class _Evaluation:
         return ActionPorts(
             step=step.step,
             github=github,
-            sinks=action_sinks(parts, sink_values),
+            sinks=action_sinks(parts, sink_values, step.noted),
+            problems=step.problems,
             check_out=self._check_out,
             plan=self._plan,
             run_ports=self._run_ports,
@@ -291,10 +336,10 @@ class _Evaluation:
         self._step.step.notice(f"The adapter is {self.context.adapter_repository} at {self.context.adapter_commit}.")
         return checked_out
 
-    def _plan(self, checked_out: CheckedOut | None) -> RunPlan:
+    def _plan(self, needs_adapter: bool) -> RunPlan:
         settings = self._shard_settings()
-        if checked_out:
-            settings["adapter"] = checked_out.folder
+        if needs_adapter:
+            settings["adapter"] = self._adapter.folder
             settings.setdefault("runtime", "container")
         if config := self._step.step.input("config"):
             settings["config"] = config
@@ -303,7 +348,6 @@ class _Evaluation:
             self._step.environment,
             _INPUTS,
             trust_file=False,
-            adapter_tree=f"{checked_out.tree}:{self.context.adapter_path}" if checked_out else "",
             check=self._step.clock.check,
             say=self._step.step.say,
         )

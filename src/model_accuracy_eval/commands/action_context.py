@@ -51,10 +51,12 @@ class ActionPorts:
     """Where the result is published, in this order."""
     check_out: Callable[[], CheckedOut]
     """Fetches the adapter at its commit."""
-    plan: Callable[[CheckedOut | None], RunPlan]
-    """Makes the plan for an adapter, or for an endpoint."""
+    plan: Callable[[bool], RunPlan]
+    """Makes the plan; True: for an adapter, which has yet to be fetched."""
     run_ports: Callable[[RunPlan, CheckedOut | None], Ports]
     needs_adapter: bool
+    problems: Sequence[str] = ()
+    """What is wrong with the inputs, as sentences."""
     plan_shards: Callable[[], Mapping[str, str]] | None = None
     """Plans the jobs of a matrix, and returns what the step's outputs say of them; None: a run is asked for."""
     lacks_npus: Callable[[RunPlan], str]
@@ -211,16 +213,21 @@ class AdapterCheckout:
             commit = of_event
         return Commits(pull, commit, commit if self._own else of_event, tuple(objections))
 
+    @property
+    def folder(self) -> str:
+        """Where deploy.sh will be; refused if that is outside of the adapter's repository."""
+        root, path = self._git.folder, self._inputs.adapter_path
+        folder = os.path.normpath(Path(root) / path)
+        if not Path(folder).resolve().is_relative_to(Path(root).resolve()):
+            raise BadValue(f"adapter-path '{path}' leaves the adapter's repository.")
+        return folder
+
     def check_out(self, commit: str) -> CheckedOut:
         """Fetches the files of the commit; returns the folder of the adapter among them."""
         tree = check_out(self._git, self._source, commit)
         # The adapter may run as another user, who has to get to its folder.
         Path(self._git.folder).chmod(0o711)
-        root, path = self._git.folder, self._inputs.adapter_path
-        folder = os.path.normpath(Path(root) / path)
-        if not Path(folder).resolve().is_relative_to(Path(root).resolve()):
-            raise BadValue(f"adapter-path '{path}' leaves the adapter's repository.")
-        return CheckedOut(folder=folder, tree=tree)
+        return CheckedOut(folder=self.folder, tree=tree)  # again, now that links can be there
 
 
 # Whether a run may start: what started it, who asked for it, and for what hardware.

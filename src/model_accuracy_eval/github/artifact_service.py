@@ -27,7 +27,6 @@ _VERSION = 4
 """Later versions require a `mime_type`, a field that other servers of this protocol refuse."""
 _PREVIEW = "6.0-preview"
 """Of the earlier protocol."""
-_FORBIDDEN = '":<>|*?\r\n\\/'
 _DAY = 86_400
 _POLL_SECONDS = 0.1
 _NAMES = 9
@@ -214,11 +213,6 @@ class ArtifactService:
         return future.result()
 
     def _upload(self, name: str, folder: str, retention_days: int | None) -> UploadedArtifact:
-        if name != safe_name(name):
-            raise PublishFailed(
-                f"'{name}' cannot be the name of an artifact, which has none of {_FORBIDDEN!r}; "
-                f"'{safe_name(name)}' can."
-            )
         contents = folder_zip.list_contents(folder)
         days, notes = self._retention(retention_days)
         with ArtifactRequests(self._sleep) as requests:
@@ -283,8 +277,3 @@ class ArtifactService:
         if not allowed.isdecimal() or not 0 < int(allowed) < days:
             return days, []
         return int(allowed), [f"The artifact is kept for {allowed} days: {days} are more than the repository allows."]
-
-
-def safe_name(name: str) -> str:
-    """The nearest name that is allowed: names of models have slashes, times have colons."""
-    return "".join("-" if letter in _FORBIDDEN else letter for letter in name).strip(" -") or "report"

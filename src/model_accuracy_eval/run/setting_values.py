@@ -1,6 +1,7 @@
 """Flags, a YAML file and earlier settings → typed Settings."""
 
 import math
+import re
 from collections.abc import Mapping
 from typing import Any, get_args, get_origin
 
@@ -91,9 +92,9 @@ def _from_text(setting: Setting, value: Any) -> Any:
     if kind is dict and isinstance(value, str):
         return msgspec.json.decode(value)
     if kind is tuple and value is not None:
-        separator = "\n" if setting.field == "gate" else ","
+        separators = r"\n" if setting.field == "gate" else r"[,\n]"
         items = value if isinstance(value, list | tuple) else [value]
-        parts = [part.strip() for item in items for part in _line(item).split(separator)]
+        parts = [part.strip() for item in items for part in re.split(separators, _line(item))]
         return [part for part in parts if part]
     return value
 

@@ -4,6 +4,7 @@ The order counts: each sink is given what those before it have published.
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from model_accuracy_eval.ports import Sink
@@ -40,8 +41,15 @@ def inputs() -> Iterator[Setting]:
         yield from table(kind)
 
 
-def action_sinks(parts: SinkParts, values: Mapping[str, Any]) -> tuple[Sink, ...]:
-    """`values`: typed, by the names of the fields; what is not given has its default."""
-    made = [sink(parts, kind(**{name: values[name] for name in kind.__struct_fields__ if name in values}))
-            for sink, kind in OF_THE_ACTION]  # fmt: skip
+def action_sinks(
+    parts: SinkParts,
+    values: Mapping[str, Any],
+    noted: Callable[[], AbstractContextManager[None]] = nullcontext,
+) -> tuple[Sink, ...]:
+    """`values`: typed, by the names of the fields; what is not given has its default. `noted`: entered around each one,
+    which may refuse its inputs and is left out then."""
+    made: list[Sink] = []
+    for sink, kind in OF_THE_ACTION:
+        with noted():
+            made.append(sink(parts, kind(**{name: values[name] for name in kind.__struct_fields__ if name in values})))
     return (*FILES, *made)

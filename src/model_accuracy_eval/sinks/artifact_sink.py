@@ -17,9 +17,14 @@ _UPLOAD_AFTER_STOP, _LAST_SECOND = 4.0, 9.0
 """Seconds for the artifact, and for everything: the runner kills the step ten seconds after the stop."""
 
 
+_NAME = r'^[^":<>|*?\r\n\\/]*\Z'
+"""What GitHub takes."""
+
+
 class ArtifactInputs(Record, frozen=True, kw_only=True):
     artifact_name: Annotated[
-        str, about("Name of the artifact that contains the run's folder; empty uploads nothing.")
+        Annotated[str, Meta(pattern=_NAME)],
+        about("Name of the artifact that contains the run's folder; empty uploads nothing."),
     ] = "model-accuracy-eval"
     retention_days: Annotated[
         Annotated[int, Meta(ge=1, le=400)] | None,

@@ -13,7 +13,7 @@ from tests.servers.http import Exchange, HttpServer
 from tests.unit.run.test_every_setting_arrives import GIVEN
 
 from model_accuracy_eval.commands.action import ActionStep
-from model_accuracy_eval.commands.action_context import ActionPorts, CheckedOut
+from model_accuracy_eval.commands.action_context import ActionPorts
 from model_accuracy_eval.errors import BadReuse, BadValue, UnknownName
 from model_accuracy_eval.records.report import ActionContext
 from model_accuracy_eval.settings import table
@@ -39,7 +39,7 @@ def test_one_label_names_report_check_and_comment() -> None:
     """The input's label counts everywhere, and without it there is the default."""
     with FakeGitHub() as hub:
         job, site = wired(hub, "", label="weekly", **SERVICE)
-        assert job.label == site.plan(None).settings.label == "weekly"
+        assert job.label == site.plan(False).settings.label == "weekly"
         assert job.key.endswith("-weekly")
         assert wired(hub, "")[0].label == "vllm-api-stream-chat"
 
@@ -49,14 +49,14 @@ def test_a_block_of_settings_has_every_other_setting() -> None:
     block = "stop-when-decided: true\ngate: 'demo_gsm8k: avg@5 >= 60'\nlabel: nightly\nlimit: 7\ntemperature: 0.25\n"
     with FakeGitHub() as hub:
         job, site = wired(hub, "", settings=block, limit="3", **SERVICE)
-        settings = site.plan(None).settings
+        settings = site.plan(False).settings
         assert (job.label, settings.label, settings.limit, settings.temperature) == ("nightly", "nightly", 3, 0.25)
         assert settings.stop_when_decided
         assert settings.gate == ("demo_gsm8k: avg@5 >= 60",)
         with pytest.raises(UnknownName, match="temprature"):
-            wired(hub, "", settings="temprature: 0.25", **SERVICE)[1].plan(None)
-        with pytest.raises(BadValue, match="the action's input `settings` must hold settings as"):
-            wired(hub, "", settings="temperature 0.25", **SERVICE)
+            wired(hub, "", settings="temprature: 0.25", **SERVICE)[1].plan(False)
+        (problem,) = wired(hub, "", settings="temperature 0.25", **SERVICE)[1].problems
+        assert "the action's input `settings` must hold settings as" in problem
 
 
 def test_a_service_that_runs_needs_no_adapter() -> None:
@@ -73,10 +73,10 @@ def test_a_file_of_the_evaluated_tree_cannot_turn_the_verdict(name: str, tmp_pat
     text = {"reuse": "somewhere", "columns": "question=q"}.get(name) or GIVEN[name][0]
     config.write_text(yaml.safe_dump({name: yaml.safe_load(text)}))
     with FakeGitHub() as hub, pytest.raises(BadValue, match=f"sets {name}, which the action takes from the workflow"):
-        wired(hub, str(config), **SERVICE)[1].plan(None)
+        wired(hub, str(config), **SERVICE)[1].plan(False)
     config.write_text("temperature: 0.25\n")
     with FakeGitHub() as hub:
-        assert wired(hub, str(config), **SERVICE)[1].plan(None).settings.temperature == 0.25
+        assert wired(hub, str(config), **SERVICE)[1].plan(False).settings.temperature == 0.25
 
 
 def test_a_config_file_that_cannot_be_used_is_told_by_the_plan(tmp_path: Path) -> None:
@@ -87,9 +87,9 @@ def test_a_config_file_that_cannot_be_used_is_told_by_the_plan(tmp_path: Path) -
         job, site = wired(hub, str(config), label="weekly", datasets="demo_gsm8k")
         assert job.label == "weekly"
         with pytest.raises(UnknownName, match="did you mean label"):
-            site.plan(None)
+            site.plan(False)
         with pytest.raises(BadValue, match="cannot be read"):
-            wired(hub, str(tmp_path / "none.yml"), datasets="demo_gsm8k")[1].plan(None)
+            wired(hub, str(tmp_path / "none.yml"), datasets="demo_gsm8k")[1].plan(False)
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_npus_are_looked_for_where_deploy_sh_will_run(tmp_path: Path, more: dict
         pytest.skip("this machine has NPUs")
     with FakeGitHub() as hub:
         _, site = wired(hub, "", datasets="demo_gsm8k", model="/weights", runtime="process", **more)
-        plan = site.plan(None if "endpoint" in more else CheckedOut(folder=str(tmp_path), tree="t" * 40))
+        plan = site.plan(site.needs_adapter)
         assert site.lacks_npus(plan) == ("This container has no /dev/davinci<N>." if lacks else "")
 
 
@@ -118,7 +118,7 @@ def test_a_baseline_is_fetched_from_the_branch_while_the_step_lives() -> None:
         hub.keep_artifact("model-accuracy", packed.getvalue(), f"{blobs.url}/zip")
         inputs = {"baseline": "branch:main", "artifact_name": "model-accuracy", **SERVICE}
         with ActionStep(environment(hub, "", **inputs), SignalClock()).parts() as (_, site):
-            plan = site.plan(None)
+            plan = site.plan(False)
             ports = site.run_ports(plan, None)
             assert plan.settings.baseline == "branch:main"
             found = ports.open_archive(plan.settings.baseline)

@@ -14,7 +14,6 @@ from tests.servers.fake_github import TOKEN, FakeGitHub
 from tests.servers.fake_github_memory import REPOSITORY, SHA, pull
 
 from model_accuracy_eval.commands.action import ActionStep
-from model_accuracy_eval.commands.action_context import CheckedOut
 from model_accuracy_eval.errors import EvalError
 from model_accuracy_eval.records import Record, RunPlan
 from model_accuracy_eval.records.report import ActionContext
@@ -40,11 +39,12 @@ def resolved(hub: FakeGitHub, folder: Path, **inputs: str) -> Result:
     own = {f"INPUT_{name.upper()}": text for name, text in given.items()}
     try:
         with ActionStep(DISPATCHED | servers | own, SignalClock()).parts() as (context, ports):
-            plan = ports.plan(CheckedOut(folder=str(folder), tree="t" * 40) if ports.needs_adapter else None)
+            plan = ports.plan(ports.needs_adapter)
     except EvalError as error:
         return error.sentence
     inputs_of_sinks = [getattr(sink, "inputs") for sink in ports.sinks[1:]]  # noqa: B009
-    return context, inputs_of_sinks, replace(plan, run_id="", stamp="")
+    settings = replace(plan.settings, adapter=None)
+    return context, inputs_of_sinks, replace(plan, run_id="", stamp="", settings=settings)
 
 
 @pytest.fixture(scope="module")

@@ -109,9 +109,9 @@ class Stage:
         self.checked_out = True
         return CheckedOut(folder=str(self.adapter), tree="t" * 40)
 
-    def _plan(self, checked_out: CheckedOut | None) -> RunPlan:
+    def _plan(self, _needs_adapter: bool) -> RunPlan:
         self.planned = True
-        folder = checked_out.folder if checked_out else ""
+        folder = str(self.adapter or "")
         target = {"adapter": folder, "model": folder} if folder else {"endpoint": "http://fake-service"}
         return plan_parts.plan(
             {**target, "datasets": "demo_gsm8k", "label": "fake", "gate": "demo_gsm8k: avg@5 >= 0"}, {}

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from tests.unit.run.spellings import SPELLINGS
 
 from model_accuracy_eval.commands.action import ActionStep
-from model_accuracy_eval.commands.action_context import CheckedOut
 from model_accuracy_eval.commands.run import run
 from model_accuracy_eval.errors import BadValue
 from model_accuracy_eval.records import RunPlan
@@ -99,7 +98,8 @@ def by_action(texts: dict[str, str]) -> RunPlan:
     environment = {"GITHUB_REPOSITORY": "octo/eval", "GITHUB_TRIGGERING_ACTOR": "alice", **inputs}
     environment["RUNNER_TEMP"] = tempfile.gettempdir()
     with ActionStep(environment, SignalClock()).parts() as (_, ports):
-        return ports.plan(CheckedOut(folder=texts["adapter"], tree="t" * 40) if "adapter" in texts else None)
+        plan = ports.plan("adapter" in texts)
+    return plan.with_settings(adapter=texts.get("adapter"))
 
 
 def test_every_setting_is_given() -> None:
