@@ -5,6 +5,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 LM_EVAL := .venv-lm-eval-0.4 .venv-lm-eval-0.5
+EVALPLUS := .venv-evalplus
 OLDEST := .venv-oldest
 RAY    := .venv-ray
 LIVE   := .venv-live-vllm .venv-live-transformers .venv-live-llamacpp
@@ -59,7 +60,7 @@ bench: $(READY)  ## speed, as ratios against references measured in the same run
 	$(BIN)/python bench/picture_questions.py
 	$(BIN)/python bench/report_page.py
 
-parity: $(READY) $(LM_EVAL:%=%/.ready)  ## prompts and scores against the real lm-evaluation-harness, two versions of it
+parity: $(READY) $(LM_EVAL:%=%/.ready) $(EVALPLUS)/.ready  ## prompts, scores and verdicts against the real lm-evaluation-harness, two versions of it, and EvalPlus
 	PARITY=required $(PYTEST) tests/parity
 
 references: $(READY)  ## every code dataset's solutions in the sandbox, right ones and spoiled ones, and runs that are killed
@@ -89,7 +90,7 @@ lock: $(READY)  ## resolve the pinned versions anew
 	$(BIN)/uv pip compile pyproject.toml --extra fast --extra action --extra text --extra ifeval --output-file requirements-image.lock $(LOCKING)
 
 clean:
-	rm -rf $(VENV) $(LM_EVAL) $(OLDEST) $(RAY) $(LIVE) outputs .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(LM_EVAL) $(EVALPLUS) $(OLDEST) $(RAY) $(LIVE) outputs .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 .venv-live-%/.ready: tests/live/requirements-%.txt tests/live/install_server.py
 	@echo "Making the environment of $* in $(@D) …"
@@ -100,6 +101,12 @@ clean:
 	@echo "Making lm-eval's environment in $(@D) …"
 	@$(PYTHON) -m venv $(@D)
 	@$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
+
+$(EVALPLUS)/.ready: tests/parity/requirements-evalplus.txt
+	@echo "Making EvalPlus' environment in $(EVALPLUS) …"
+	@$(PYTHON) -m venv $(EVALPLUS)
+	@$(EVALPLUS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r $<
 	@touch $@
 
 $(RAY)/.ready: pyproject.toml requirements-image.lock

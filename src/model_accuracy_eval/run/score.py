@@ -26,6 +26,7 @@ from model_accuracy_eval.run.early_stop import notes as part_notes
 from model_accuracy_eval.run.run_progress import DatasetLog, JudgingProgress
 from model_accuracy_eval.run_folder import journal
 from model_accuracy_eval.scoring.answers import tools
+from model_accuracy_eval.scoring.code import evalplus
 from model_accuracy_eval.scoring.figures.notes import (
     ReplyTally,
     failure_notes,
@@ -161,6 +162,7 @@ class _DatasetJudge:
                     self._plan, self._sampling, counts, problem_results,
                     problems=len(self._problems) - len(self._defects), all_equal=self._tally.all_equal,
                 ),
+                *evalplus.notes(self._prepared.task),
                 *own_questions.notes(self._prepared.task),
                 *of_other_answers(self._other_answers),
                 *of_clusters(rows),

@@ -98,6 +98,25 @@ def test_a_program_that_used_its_time_runs_once(body: str, kind: str, run_all: R
     assert done.attempts == 1 + done.alone
 
 
+@pytest.mark.parametrize(
+    ("body", "crossing", "passes"),
+    [
+        ("while True: pass", 0, False),
+        ("return burn(x)", 0, False),
+        ("return burn(x)", 60, True),
+        ("return rest(x)", 0, True),
+    ],
+)
+def test_a_call_has_a_limit_of_core_time(body: str, crossing: int, passes: bool, kind: str, run_all: RunAll) -> None:
+    """To sleep is not to use it, nor is what the values take to cross; whoever uses it up is not run again."""
+    code = f"import time\n{SLOW.replace('def f', 'def burn')}\ndef rest(x):\n    time.sleep(0.3)\n    return x\ndef f(x):\n    {body}"
+    tests = f"got, used = __within__(0.1, lambda: {crossing}, f, 1)\nassert (got, used >= 0) == (1, True)"
+    (done,) = run_all([Program(code=code, tests=tests, entry_points=("f",), limits=Limits(wall_seconds=600.0))])
+    expected = ("passed", 600.0) if passes else ("timeout", 0.1)
+    assert (done.verdict, done.limit_seconds, done.attempts, done.alone) == (*expected, 1, False), done
+    assert "more than 0.1 s of core time" in done.detail or passes
+
+
 def test_nothing_runs_beside_a_program_that_is_alone(boxes: Callable[[str], Sandbox], kind: str) -> None:
     """Others wait for it, and all have their own verdicts."""
     box = boxes(kind)

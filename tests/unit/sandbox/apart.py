@@ -29,7 +29,7 @@ def program_apart(code: str) -> Iterator[ProgramConnection]:
         program_process.serve(code, theirs.fileno())
     theirs.close()
     os.close(writer)
-    connection = ProgramConnection(ours.fileno(), lifeline)
+    connection = ProgramConnection(ours.fileno(), lifeline, pid)
     try:
         connection.wait_until_ready()
         yield connection

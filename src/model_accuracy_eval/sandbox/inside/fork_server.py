@@ -115,7 +115,7 @@ class ForkServer:
             detail=report.detail[:4000],
             checks=report.checks,
             wall_seconds=wall_seconds,
-            limit_seconds=state.limit,
+            limit_seconds=report.limit_seconds or state.limit,
             cpu_seconds=state.core_time.used(state.ended, all_ended=all_ended),
             waited_seconds=waited_seconds,
             memory_kb=usage.memory_kb,
@@ -208,7 +208,7 @@ class ForkServer:
             send(5, JobReport(READY))
             os.write(6, b"\n")
             os.close(6)
-            send(5, judge(tests, ProgramConnection(3, 4)))
+            send(5, judge(tests, ProgramConnection(3, 4, program)))
 
         def run_program() -> None:
             os.close(pipes.turn_writer)
@@ -220,7 +220,8 @@ class ForkServer:
             source.write_files()
             serve(source.code, 3)
 
-        return [fork(run_tests), fork(run_program)]
+        program = fork(run_program)
+        return [fork(run_tests), program]
 
     def _start_shared(self, order: JobOrder, pipes: Pipes, _state: JobState) -> list[int]:
         def run_both(tests: str, code: str) -> None:

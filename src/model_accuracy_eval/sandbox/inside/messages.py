@@ -164,6 +164,8 @@ class JobReport(NamedTuple):
     """Those that no report before this one had."""
     all_cases: int = 0
     """How many the task has."""
+    limit_seconds: float = 0.0
+    """What a call may take, where that is what its time was over for."""
 
 
 class ValueMessage(NamedTuple):

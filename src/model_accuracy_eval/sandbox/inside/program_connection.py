@@ -3,10 +3,14 @@
 Only data comes from the program, and it is compared here.
 """
 
+import math
 import random
 import select
 import sys
 import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from model_accuracy_eval.sandbox.inside.codec import Codec, SharedValues
@@ -33,11 +37,19 @@ class ProgramError(Exception):
     """What the program raised, or sent, where tests may not take it for an exception of Python."""
 
 
+class OutOfTime(BaseException):
+    """A call used more core time than these seconds; tests are not to take it for an error of their own."""
+
+
 class ProgramConnection:
     """Asks the program's process; `lifeline` is closed when that process ends."""
 
-    def __init__(self, connection: int, lifeline: int) -> None:
+    def __init__(self, connection: int, lifeline: int, pid: int) -> None:
         self._connection, self._lifeline = connection, lifeline
+        self._clock = ~pid << 3 | 2  # how the kernel calls the core time of a process
+        self._call_ends = math.inf
+        """The program's core time at which the present call is over."""
+        self._crossing: Callable[[], float] | None = None
         self._lock = threading.RLock()
         """Held by the thread that has asked, until its answer comes."""
         self._shared = SharedValues(step=1)
@@ -81,6 +93,37 @@ class ProgramConnection:
         finally:  # what it raises is an answer, too
             self.calls += 1
 
+    def within(
+        self, limit: float, crossing: Callable[[], float], function: Callable[..., Any], *arguments: Any
+    ) -> tuple[Any, float]:
+        """What a function of the program returns, and the core time that it used. Raises `OutOfTime` beyond the limit
+        and what it takes the values to cross, which is asked only then."""
+        begun = self._core_seconds()
+        self._call_ends, self._crossing = begun + limit, crossing
+        try:
+            got = function(*arguments)
+            self._seconds_left()  # or how soon we get a core would decide
+            return got, self._core_seconds() - begun
+        except OutOfTime as error:
+            raise OutOfTime(limit) from error
+        finally:
+            self._call_ends = math.inf
+
+    def _core_seconds(self) -> float:
+        with suppress(OSError):  # it has ended
+            return time.clock_gettime(self._clock)
+        return 0.0
+
+    def _seconds_left(self) -> float | None:
+        """Of the call's core time; None where it has no limit."""
+        left = self._call_ends - self._core_seconds()
+        if left <= 0 and self._crossing:
+            self._call_ends, self._crossing = self._call_ends + self._crossing(), None
+            return self._seconds_left()
+        if left <= 0:
+            raise OutOfTime
+        return None if left == math.inf else max(left, 0.001)
+
     def run(self, text: str) -> Any:
         """How a script with that input ended."""
         return self._ask("run", text)
@@ -97,7 +140,8 @@ class ProgramConnection:
 
     def _receive(self) -> ValueMessage:
         # A descendant of the program may keep the connection open, so its end does not show there.
-        ready = select.select([self._connection, self._lifeline], [], [])[0]
+        while not (ready := select.select([self._connection, self._lifeline], [], [], self._seconds_left())[0]):
+            pass  # it waits for a core, or sleeps: then its whole time will be over
         if self._connection not in ready and not select.select([self._connection], [], [], 0)[0]:
             raise Gone
         try:

@@ -13,6 +13,9 @@ from typing import Any, cast
 
 CHECKED = "__checked__"
 """The function that tests report to: a number, and whether what it stands for was met."""
+WITHIN = "__within__"
+"""The function that tests give a limit in core time, what gives the seconds that the values take to cross, a function
+of the program and its arguments: it returns what that returns, and the time that it used."""
 
 _CLASS = re.compile(r"^class\s", re.MULTILINE)
 

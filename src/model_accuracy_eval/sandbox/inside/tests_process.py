@@ -8,9 +8,9 @@ from types import TracebackType
 from typing import Any, NamedTuple
 
 from model_accuracy_eval.sandbox.inside.messages import NOT_DATA, PROGRAM_ENDED, CheckOutcome, Gone, JobReport
-from model_accuracy_eval.sandbox.inside.program_connection import ProgramConnection
+from model_accuracy_eval.sandbox.inside.program_connection import OutOfTime, ProgramConnection
 from model_accuracy_eval.sandbox.inside.program_process import describe_error, flush, load
-from model_accuracy_eval.sandbox.inside.tests_ends import CHECKED, compile_tests, failed_check
+from model_accuracy_eval.sandbox.inside.tests_ends import CHECKED, WITHIN, compile_tests, failed_check
 from model_accuracy_eval.sandbox.inside.value_forms import NotData
 
 # Runs the TestCases that tests define. The first problem ends them, as it ends plain asserts.
@@ -124,6 +124,7 @@ def _run(tests: Tests, connection: ProgramConnection) -> JobReport:
         namespace = Namespace(connection, tests)
         exec(tests.helpers, namespace)  # noqa: S102 - what the task itself gives
         namespace[CHECKED] = lambda number, held: checks.append(CheckOutcome(number, held))
+        namespace[WITHIN] = connection.within
         exec(compile_tests(source, ends), namespace)  # noqa: S102 - the task's own tests
         skipped = run_test_cases(test_cases(namespace, {}))
     except NotData:
@@ -144,6 +145,7 @@ def judge_together(code: str, tests: str, ends: Sequence[int]) -> JobReport:
     try:
         names = load(code).__dict__
         names[CHECKED] = lambda number, held: checks.append(CheckOutcome(number, held))
+        names[WITHIN] = lambda _limit, _crossing, function, *arguments: (function(*arguments), 0.0)
         before = dict(names)
         exec(compile_tests(tests, ends), names)  # noqa: S102 - the task's own tests
         report = JobReport("passed", run_test_cases(test_cases(names, before)))
@@ -154,6 +156,9 @@ def judge_together(code: str, tests: str, ends: Sequence[int]) -> JobReport:
 
 
 def _failure(error: BaseException, tests: str) -> JobReport:
+    if isinstance(error, OutOfTime):
+        (limit,) = error.args
+        return JobReport("timeout", f"A call used more than {limit:.3g} s of core time.", limit_seconds=limit)
     is_check = isinstance(error, AssertionError)
     verdict = "failed" if is_check else "out_of_memory" if isinstance(error, MemoryError) else "error"
     text: str = vars(error).get("program_text") or describe_error(error)

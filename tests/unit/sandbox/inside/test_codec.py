@@ -30,7 +30,7 @@ def across(value: Any) -> Any:
 
 
 def read(args: list[Json]) -> Any:
-    (value,), _ = ProgramConnection(-1, -1).codec.read(ValueMessage("value", args))
+    (value,), _ = ProgramConnection(-1, -1, 0).codec.read(ValueMessage("value", args))
     return value
 
 

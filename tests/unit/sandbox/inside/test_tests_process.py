@@ -35,7 +35,7 @@ def judged() -> Iterator[Judge]:
     def run(*sent: bytes, tests: tests_process.Tests = TESTS) -> JobReport:
         theirs.sendall(b"".join(sent))
         theirs.shutdown(socket.SHUT_WR)
-        return judge_apart(tests._replace(entry_points=["f"]), ProgramConnection(ours.fileno(), lifeline))
+        return judge_apart(tests._replace(entry_points=["f"]), ProgramConnection(ours.fileno(), lifeline, os.getpid()))
 
     yield run
     ours.close()

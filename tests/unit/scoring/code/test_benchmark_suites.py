@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from model_accuracy_eval.records import Problem
-from model_accuracy_eval.scoring.code import benchmark_suites, code_syntax
+from model_accuracy_eval.scoring.code import benchmark_suites
 from model_accuracy_eval.scoring.code.benchmark_suites import expression
 from model_accuracy_eval.scoring.code.code_syntax import called_function, parse_source
 
@@ -68,34 +68,6 @@ def test_a_helper_of_the_prompt_comes_with_the_tests() -> None:
         assert "def f" not in tests
     without = {**row, "prompt": "import math\ndef f(x):\n    ..."}
     assert benchmark_suites.humaneval("", without).tests.startswith("def check")
-
-
-def test_shapes_come_from_the_asserts() -> None:
-    """JSON's lists become the tuples, sets and complex numbers that the asserts are written with."""
-    like = code_syntax.call_arguments("assert f((1, 2), [3], {4}, 1j, (5, (6, 7))) == 0", "f")
-    assert code_syntax.restore_types([[[8], [9], [1, 1], "2j", [1, [2, [3]]]]], like) == [
-        [(8,), [9], {1}, 2j, (1, (2, (3,)))]
-    ]
-
-
-@pytest.mark.parametrize("example", ["[1]", "{1: 2}", "1", "{1}", "(1, [2])"])
-def test_what_has_another_shape_than_the_asserts_stays(example: str) -> None:
-    """A text where they have a list, a mapping or a number, and an argument that they do not have."""
-    like = code_syntax.call_arguments(f"assert f({example}) == 0", "f")
-    assert code_syntax.restore_types([["word", [3]]], like) == [["word", [3]]]
-
-
-@needs_data
-def test_shapes_give_back_what_the_asserts_say() -> None:
-    """Of MBPP+, the base inputs revived are the arguments that the asserts are written with."""
-    strange = []
-    for row in rows("mbpp_plus/MbppPlus.jsonl.gz"):
-        like = code_syntax.call_arguments(row["assertion"], row["entry_point"])
-        revived = code_syntax.restore_types(row["base_input"], like)
-        if len(like) == len(revived) and revived != like:
-            strange.append(row["task_id"])
-    # Of these the file has other inputs, or has them in another order.
-    assert strange == ["Mbpp/87", "Mbpp/301", "Mbpp/737", "Mbpp/781", "Mbpp/787"]
 
 
 @pytest.mark.parametrize(
