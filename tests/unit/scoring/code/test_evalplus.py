@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from model_accuracy_eval.scoring.code.evalplus import agreement, with_types
+from model_accuracy_eval.benchmarks import dataset_table as tasks
+from model_accuracy_eval.scoring.code.evalplus import VERSION, agreement, notes, with_types
 
 
 @pytest.mark.parametrize(
@@ -134,3 +135,12 @@ def test_the_reference_keeps_its_own_functions() -> None:
     exec("def g(x): return 8\ndef f(x): return g(x)", names)
     with pytest.raises(AssertionError, match="8 is not 7"):
         exec(tests, names)
+
+
+def test_the_result_names_the_evaluator_and_its_version() -> None:
+    """Of the datasets that are judged by its rules, and of no others."""
+    said = {name: list(notes(tasks.find(name))) for name in ("humaneval", "humaneval_plus", "mbpp", "mbpp_plus_v0.1.0")}
+    assert {name: len(sentences) for name, sentences in said.items()} == {
+        "humaneval": 0, "humaneval_plus": 1, "mbpp": 0, "mbpp_plus_v0.1.0": 1,
+    }  # fmt: skip
+    assert f"EvalPlus {VERSION}," in said["humaneval_plus"][0]
