@@ -13,6 +13,7 @@ import pytest
 import yaml
 
 from model_accuracy_eval import sinks
+from model_accuracy_eval.commands import init
 from model_accuracy_eval.commands.action_context import ActionInputs
 from model_accuracy_eval.commands.options import _help
 from model_accuracy_eval.settings import Setting, table
@@ -233,14 +234,14 @@ def test_who_wants_a_signature_has_to_give_the_right_to_it(tmp_path: Path) -> No
 
 
 def read_comment(
-    tmp_path: Path, body: str, *, permission: str = "admin", source: str = "o/r", author: str = "someone"
+    tmp_path: Path, body: str, *, permission: str = "admin", author: str = "someone"
 ) -> tuple[int, dict[str, str], str]:
     """Runs the step that reads a comment, with a `gh` that answers as told and notes what it was asked."""
     step = workflow("accuracy-command.yml")["jobs"]["command"]["steps"][0]
     gh = tmp_path / "gh"
     gh.write_text(
         f'#!/bin/sh\necho "$@" >> {tmp_path}/asked\n'
-        f"case \"$*\" in *permission*) echo '{permission}';; *pulls*) echo '{HEAD} {source} opener';; esac\n"
+        f"case \"$*\" in *permission*) echo '{permission}';; *pulls*) echo '{HEAD} opener';; esac\n"
     )
     gh.chmod(0o755)
     (tmp_path / "output").write_text("")
@@ -259,6 +260,9 @@ def read_comment(
     [
         ("/evaluate", "demo_arithmetic"),
         ("/evaluate gsm8k,demo_gsm8k", "gsm8k,demo_gsm8k"),
+        (f"/evaluate gsm8k, math ,bbh model=hf:org/name@main {HEAD}", "gsm8k,math,bbh"),
+        ("/Evaluate demo@mcqa", "demo@mcqa"),
+        ("/EVALUATE mmlu@en, gsm8k", "mmlu@en,gsm8k"),
         (f"/evaluate gsm8k {HEAD}", "gsm8k"),
         (f"/evaluate {HEAD}", "demo_arithmetic"),
         ("/evaluate model=hf:org/name@main", "demo_arithmetic"),
@@ -285,32 +289,90 @@ def test_an_admins_comment_starts_an_evaluation(tmp_path: Path, body: str, datas
         "/evaluate model=$(id)", "/evaluate model=a model=b", "/evaluate model=", "/evaluate a model=b\x0bcommit=c",
         "/evaluate a\x0bcommand=evaluate", "/evaluate *", "/evaluate --debug", "/evaluate ..", "/evaluate gsm8k\u00a0x",
         "/evaluate gsmВk", "/evaluate é", "/evaluate gsm8k model=hf:оrg/x", "/evaluate 'gsm8k'", "/evaluate model='a'",
-        "/Evaluate", "/evaluate model=a gsm8k", f"/evaluate {HEAD} {HEAD}", f"/evaluate gsm8k {HEAD} {HEAD}",
+        "/Evaluated", "/evaluate gsm8k math", "/evaluate ,gsm8k", "/evaluate @x", "/evaluate model=a gsm8k", f"/evaluate {HEAD} {HEAD}", f"/evaluate gsm8k {HEAD} {HEAD}",
         f"/evaluate {HEAD.upper()}", f"/evaluate gsm8k {HEAD.upper()}", f"/evaluate {HEAD[:7]}", f"/evaluate gsm8k,{HEAD[:12]}",
         f"/evaluate gsm8k,{HEAD}", "/evaluate abcdef0", "/stop\u00a0", f"/evaluate gsm8k {HEAD[:-1]}", f"/evaluate gsm8k {'f' * 40}",
     ],
 )  # fmt: skip
 def test_any_other_comment_starts_nothing(tmp_path: Path, body: str) -> None:
-    """Nothing is run, nothing is handed on, and the commenter sees a confused face."""
+    """Nothing is run, nothing is handed on, and the commenter sees a confused face and a reply with nothing of theirs."""
     code, found, asked = read_comment(tmp_path, body)
     assert (code, found) == (1, {})
     assert "content=confused" in asked
+    (reply,) = re.findall(r"repos/o/r/issues/7/comments -f body=(.*)", asked)
+    assert re.fullmatch(r"Nothing was done\. (It is not|A commit is|The head is).*", reply)
     assert not list(ROOT.glob("pwned"))
 
 
 def test_rights_are_asked_before_anything_starts(tmp_path: Path) -> None:
-    """Write permission is not enough; the pull request's author may stop, but not start."""
+    """Write permission is not enough; the pull request's author may stop, but not start, and an outsider neither."""
     assert read_comment(tmp_path, "/evaluate", permission="write")[:2] == (1, {})
     assert read_comment(tmp_path, "/stop", permission="write")[:2] == (1, {})
-    assert read_comment(tmp_path, "/evaluate", permission="read", author="opener")[:2] == (1, {})
-    assert read_comment(tmp_path, "/stop", permission="read", author="opener")[1]["command"] == "stop"
+    assert read_comment(tmp_path, "/evaluate", permission="write", author="opener")[:2] == (1, {})
+    assert read_comment(tmp_path, "/stop", permission="read", author="opener")[:2] == (1, {})
+    assert read_comment(tmp_path, "/stop", permission="write", author="opener")[1]["command"] == "stop"
 
 
-def test_a_forks_commit_has_to_be_named(tmp_path: Path) -> None:
-    """Or the code could change between reading it and starting it."""
-    assert read_comment(tmp_path, "/evaluate gsm8k", source="x/r")[:2] == (1, {})
-    assert read_comment(tmp_path, "/evaluate gsm8k", source="gone")[:2] == (1, {})
-    assert read_comment(tmp_path, f"/evaluate gsm8k {HEAD}", source="x/r")[1]["commit"] == HEAD
+SHOWN = {
+    path: yaml.safe_load(text)
+    for path, text in (
+        *((path.name, path.read_text()) for path in WORKFLOWS),
+        *(
+            (f"{path.name} {number}", text)
+            for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
+            for number, text in enumerate(re.findall(r"```yaml\n(.*?)```", path.read_text(), re.DOTALL))
+        ),
+        ("init", init._WORKFLOW.format(model="m", datasets="d", image="i", gate="g")),
+    )
+}
+"""Every workflow that people copy, whole or in part."""
+OF_PULL_REQUESTS = [
+    name
+    for name, loaded in SHOWN.items()
+    if isinstance(loaded, dict)
+    and "pull_request" in ([on] if isinstance(on := loaded.get(True), str) else on or ())
+    and "model-accuracy-eval" in str(loaded["jobs"])
+]
+
+
+def expression(text: str, context: dict[str, Any]) -> Any:
+    """What GitHub makes of an expression of names, texts, `==`, `!=`, `!`, `&&`, `||` and `endsWith`."""
+
+    def value(name: "re.Match[str]") -> str:
+        found: Any = {"github": context}
+        for part in name[0].split("."):
+            found = (found or {}).get(part)
+        return repr(found)
+
+    text = re.sub(r"\bgithub\.[\w.]+", value, " ".join(text.split()))
+    text = re.sub(r"!(?!=)", " not ", text.replace("&&", " and ").replace("||", " or "))
+    return eval(text, {"endsWith": str.endswith})
+
+
+@pytest.mark.parametrize("name", OF_PULL_REQUESTS)
+def test_an_outsider_ends_nobodys_run(name: str) -> None:
+    """A fork's push gets a group of its own and starts no job; a push to the repository's branch ends the run before it."""
+    loaded = SHOWN[name]
+    group = re.sub(r"\s+", " ", loaded["concurrency"]["group"])
+
+    def of(repository: str, run: int) -> tuple[str, bool]:
+        pull = {"number": 7, "head": {"repo": {"full_name": repository}}}
+        about = {"event": {"pull_request": pull}, "event_name": "pull_request", "repository": "o/r", "head_ref": "b"}
+        context = about | {"run_id": run, "ref": "refs/pull/7/merge"}
+        text = re.sub(r"\$\{\{(.*?)\}\}", lambda found: str(expression(found[1], context)), group)
+        guards = [job["if"] for job in loaded["jobs"].values() if "needs" not in job]
+        return text, any(expression(guard, context) for guard in guards)
+
+    assert of("o/r", 1) == of("o/r", 2)
+    assert of("o/r", 1)[1]
+    assert len({of("mallory/r", 1)[0], of("mallory/r", 2)[0], of("o/r", 1)[0]}) == 3
+    assert not of("mallory/r", 1)[1]
+    assert loaded["concurrency"]["cancel-in-progress"]
+
+
+def test_there_are_such_workflows() -> None:
+    """The README's, the guide's, that of `init` and the one to copy."""
+    assert {"README.md", "action.md", "init", "accuracy.yml"} <= {name.partition(" ")[0] for name in OF_PULL_REQUESTS}
 
 
 def test_a_report_without_a_zips_digest_is_signed_by_its_manifest(tmp_path: Path) -> None:

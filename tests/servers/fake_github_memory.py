@@ -15,6 +15,8 @@ Reply = tuple[int, Any, Mapping[str, str]]
 REPOSITORY = "acme/adapter"
 SHA = "1f0c6d2e" * 5
 NO_SHA = "0" * 40
+NOON = "2026-05-05T12:00:00Z"
+"""When comments are written."""
 EVERYTHING = FOUR
 INTEGRATION = {"message": "Resource not accessible by integration", "documentation_url": "https://docs.example/rest"}
 NOT_FOUND = {"message": "Not Found", "documentation_url": "https://docs.example/rest", "status": "404"}
@@ -31,7 +33,7 @@ def pull(number: int, *, head: str = SHA, fork: str | None = REPOSITORY, into: s
     def side(sha: str, name: str | None) -> JSON:
         address = f"https://github.example/{name}"
         repo = None if name is None else {"id": 2, "full_name": name, "html_url": address}
-        return {"sha": sha, "user": user("author"), "repo": repo}
+        return {"sha": sha, "ref": f"branch-{number}", "user": user("author"), "repo": repo}
 
     told = {"id": number, "number": number, "state": "open", "title": "A change", "body": None, "user": user("author")}
     address = f"https://github.example/{into}/pull/{number}"
@@ -63,6 +65,8 @@ class Memory:
         self.before_put: Callable[[], object] = lambda: None
         """Called before something is changed: another job may be faster."""
         self.pulls: dict[int, JSON] = {}
+        self.pushes: list[JSON] = []
+        """To the branches of pull requests, the newest first."""
         self.commit_pulls: dict[str, list[JSON]] = {}
         self.comments: dict[int, JSON] = {}
         self.reactions: dict[int, list[str]] = {}
@@ -132,7 +136,7 @@ class Memory:
         author = None if login is None else user(login) | {"url": f"{self.url}/users/{login}"}
         url = f"https://github.example/{REPOSITORY}/pull/{number}#issuecomment-{identifier}"
         self.comments[identifier] = {
-            "id": identifier, "user": author, "body": body, "html_url": url,
+            "id": identifier, "user": author, "body": body, "html_url": url, "created_at": NOON, "updated_at": NOON,
             "url": f"{self.url}/repos/{REPOSITORY}/issues/comments/{identifier}",
         }  # fmt: skip
         self._threads[identifier] = number
@@ -235,6 +239,15 @@ class Memory:
     def _get_pulls(self, places: JSON, _: JSON, __: Any) -> Reply:
         told = self.pulls.get(int(places["pull_number"]))
         return (404, NOT_FOUND, {}) if told is None else (200, told, {})
+
+    def push(self, number: int, after: str, timestamp: str = "2026-05-05T11:59:59Z") -> None:
+        """A new head of a pull request."""
+        self.pulls[number] = pull(number, head=after)
+        told = {"ref": f"refs/heads/branch-{number}", "after": after, "timestamp": timestamp, "activity_type": "push"}
+        self.pushes.insert(0, told)
+
+    def _get_activity(self, _: JSON, __: JSON, asked: JSON) -> Reply:
+        return self._paged([each for each in self.pushes if each["ref"] == asked["ref"]], asked)
 
     def _get_commits_pulls(self, places: JSON, _: JSON, asked: JSON) -> Reply:
         if places["commit_sha"] not in self.commit_pulls:

@@ -7,6 +7,7 @@ _AREAS = {
     "/actions/artifacts": "actions",
     "/actions/runs/": "actions",
     "/actions/workflows/": "actions",
+    "/activity": "contents",
     "/check-runs": "checks",
     "/commits/{ref}/check-runs": "checks",
     "/commits/{commit_sha}/pulls": "pull-requests",

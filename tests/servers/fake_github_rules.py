@@ -18,7 +18,7 @@ _TEMPLATES = [
     *(
         f"/repos/{{owner}}/{{repo}}/{path}"
         for path in (
-            "actions/artifacts", "actions/artifacts/{artifact_id}/{archive_format}", "actions/runs/{run_id}/artifacts",
+            "activity", "actions/artifacts", "actions/artifacts/{artifact_id}/{archive_format}", "actions/runs/{run_id}/artifacts",
             "actions/workflows/{workflow_id}/runs", "check-runs", "check-runs/{check_run_id}",
             "collaborators/{username}/permission", "commits/{commit_sha}/pulls", "commits/{ref}/check-runs",
             "contents/{path}", "git/blobs/{file_sha}", "git/commits", "git/refs", "git/trees",

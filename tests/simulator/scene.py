@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import pytest
 from tests.servers.artifact_service import ArtifactServer
 from tests.servers.fake_github import TOKEN, FakeGitHub
-from tests.servers.fake_github_memory import REPOSITORY, pull
+from tests.servers.fake_github_memory import REPOSITORY
 from tests.servers.git_server import git_server
 from tests.simulator.commands import Log, Step
 from tests.simulator.runner import Runner
@@ -119,7 +119,7 @@ class Scene:
     def push(self, files: Mapping[str, str]) -> None:
         """A new head commit."""
         self.event["pull_request"]["head"]["sha"] = self.adapter.commit(files)
-        self.hub.pulls[7] = pull(7, head=self.sha)
+        self.hub.push(7, self.sha)
 
     def sibling(self, image: str) -> dict[str, str]:
         """Inputs for an adapter in a container of that image, with weights in the workspace."""
@@ -184,7 +184,7 @@ def pull_request(
     ):
         hub.private = private
         hub.permissions["alice"] = ("admin", "admin")
-        hub.pulls[7] = pull(7, head=sha)
+        hub.push(7, sha)
         hub.properties = [{"property_name": "hardware", "value": "NPU"}]
         told = artifacts.environment
         given = {name: told[name] for name in ("ACTIONS_RUNTIME_TOKEN", "ACTIONS_RESULTS_URL")}

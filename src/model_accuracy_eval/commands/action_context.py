@@ -211,6 +211,9 @@ class AdapterCheckout:
         of_event = pull.head_sha if pull else self._environment.get("GITHUB_SHA", "")
         if self._own and not ref:
             commit = of_event
+        by_comment = self._environment.get("GITHUB_EVENT_NAME") == "issue_comment"
+        if by_comment and pull and self._own and is_commit(commit):
+            objections += filter(None, [facts.unseen(requester, pull, event, self.repository, commit)])
         return Commits(pull, commit, commit if self._own else of_event, tuple(objections))
 
     @property

@@ -20,8 +20,14 @@ permissions:
   pull-requests: write   # the comment
   checks: write          # the check run
   statuses: write        # the status, where checks are refused
+# A push ends the run of the commit before it; a fork's push ends nothing, and reaches no runner by itself.
+concurrency:
+  group: accuracy-${{{{ github.event.pull_request.head.repo.full_name == github.repository &&
+    github.event.pull_request.number || github.run_id }}}}
+  cancel-in-progress: true
 jobs:
   accuracy:
+    if: github.event_name != 'pull_request' || github.event.pull_request.head.repo.full_name == github.repository
     runs-on: [self-hosted, npu]
     timeout-minutes: 360
     steps:

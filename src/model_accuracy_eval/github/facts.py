@@ -1,6 +1,8 @@
 """What is asked before anything starts: who wants it, for which pull request, with which permission and hardware."""
 
+import contextlib
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from typing import Any
 from urllib.parse import quote
 
@@ -72,6 +74,32 @@ def pull_request(
         return _of_commit(requester.repository(name), name, sha)
 
 
+def unseen(requester: GitHubRequester, pull: PullRequest, event: Mapping[str, Any], name: str, commit: str) -> str:
+    """Why the comment of this event does not mean the commit; empty if it names it, or if it was the head by then."""
+    comment = _at(event, "comment")
+    if commit in str(comment.get("body", "")).split():
+        return ""
+    cure = f"read {pull.head_sha}, then say `/evaluate {pull.head_sha}`."
+    if pull.is_fork:
+        return f"The code of pull request {pull.number} is a fork's, so the comment has to name the commit: {cure}"
+    purpose = Purpose(action=f"to list the pushes to {pull.head_ref}", permission="contents: read", repository=name)
+    seen = ""
+    # Times in commits are their author's; these are GitHub's own. A list that cannot be read shows no head.
+    with contextlib.suppress(GithubException, *FOREIGN), purpose.outages():
+        written = _time(comment["updated_at"])
+        path = f"{requester.repository(name).url}/activity"
+        _, pushes = requester.requestJsonAndCheck("GET", path, {"ref": f"refs/heads/{pull.head_ref}", "per_page": 100})
+        seen = next((str(push["after"]) for push in pushes if _time(push["timestamp"]) < written), "")
+    if seen == commit:
+        return ""
+    was = f"was {seen[:12]}, not {commit[:12]}" if seen else "cannot be told"
+    return f"The head of pull request {pull.number} when the comment was written {was}: {cure}"
+
+
+def _time(stamp: Any) -> datetime:
+    return datetime.fromisoformat(str(stamp).replace("Z", "+00:00"))
+
+
 def head(requester: GitHubRequester, repository: str, number: int) -> str:
     """The head commit of a pull request at this moment."""
     with _purpose(repository, f"to show pull request {number}").explained():
@@ -107,6 +135,7 @@ def _record(pull: GitHubPull) -> PullRequest:
         head_repository=theirs,
         # Without a head repository: a fork that was deleted.
         is_fork=theirs is None or ours is None or theirs.lower() != ours.lower(),
+        head_ref=pull.head.ref or "",
         base_sha=_text(pull.base.sha),
     )
 

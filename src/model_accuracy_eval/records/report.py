@@ -232,6 +232,8 @@ class PullRequest(Record, frozen=True, kw_only=True):
     number: int
     head_sha: str
     """The commit that results are posted to, not the merge commit in `GITHUB_SHA`."""
+    head_ref: str = ""
+    """The branch of that repository."""
     head_repository: str | None
     """None if the fork was deleted."""
     is_fork: bool

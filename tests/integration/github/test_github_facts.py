@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 from tests.integration.github.tools import Naps, client, requester
 from tests.servers.fake_github import TOKEN, FakeGitHub
-from tests.servers.fake_github_memory import REPOSITORY, SHA, pull
+from tests.servers.fake_github_memory import NOON, REPOSITORY, SHA, pull
 
 from model_accuracy_eval.errors import PublishFailed, Refused
 from model_accuracy_eval.github.api import GitHubRest
-from model_accuracy_eval.github.facts import actor, pull_request
+from model_accuracy_eval.github.facts import actor, pull_request, unseen
 from model_accuracy_eval.github.requester import GitHubRequester
 from model_accuracy_eval.records.report import Actor
 
@@ -246,3 +246,55 @@ def test_an_event_of_another_shape_is_told() -> None:
     """An event that lacks what every pull request has ends in a sentence."""
     with FakeGitHub() as hub, pytest.raises(PublishFailed, match="the pull request of this event"):
         pull_request(requester(hub), {"pull_request": {"number": 7}}, HERE)
+
+
+BEFORE, AFTER = "2026-05-05T11:59:59Z", "2026-05-05T12:00:01Z"
+
+
+@pytest.mark.parametrize(
+    ("says", "fork", "pushes", "told"),
+    [
+        ("/evaluate", REPOSITORY, [(SHA, BEFORE)], ""),
+        ("/evaluate", REPOSITORY, [("c" * 40, AFTER), (SHA, BEFORE)], ""),
+        (f"/evaluate {SHA}", "mallory/adapter", [], ""),
+        (f"/evaluate gsm8k {SHA}\r\nplease", REPOSITORY, [(SHA, AFTER)], ""),
+        ("/evaluate", REPOSITORY, [(SHA, AFTER), ("c" * 40, BEFORE)], "was cccccccccccc, not 1f0c6d2e1f0c: read"),
+        ("/evaluate", REPOSITORY, [(SHA, NOON), ("c" * 40, BEFORE)], "was cccccccccccc, not 1f0c6d2e1f0c: read"),
+        ("/evaluate", REPOSITORY, [(SHA, AFTER)], "cannot be told: read"),
+        ("/evaluate", REPOSITORY, [], "cannot be told: read"),
+        (f"/evaluate {SHA[:39]}", REPOSITORY, [], "cannot be told: read"),
+        ("/evaluate", "mallory/adapter", [(SHA, BEFORE)], "a fork's, so the comment has to name the commit: read"),
+        ("/evaluate", None, [(SHA, BEFORE)], "a fork's, so the comment has to name the commit: read"),
+    ],
+)
+def test_a_comment_means_the_commit_that_its_author_saw(
+    says: str, fork: str | None, pushes: list[tuple[str, str]], told: str
+) -> None:
+    """The head by GitHub's own times, which whoever pushes cannot choose; or the one that the comment names."""
+    with FakeGitHub() as hub:
+        for sha, when in reversed(pushes):
+            hub.push(7, sha, when)
+        hub.pulls[7] = pull(7, fork=fork)
+        event = {"issue": {"number": 7, "pull_request": {"url": "x"}}, "comment": {"body": says, "updated_at": NOON}}
+        found = pull_request(requester(hub), event, HERE)
+        assert found is not None
+        said = unseen(requester(hub), found, event, REPOSITORY, SHA)
+    assert told in said
+    assert bool(said) == bool(told)
+    assert not said or f"say `/evaluate {SHA}`" in said
+
+
+def test_pushes_that_cannot_be_listed_are_no_look_at_the_head() -> None:
+    """Neither a server that has no list nor a token that may not read it lets a comment pass; an outage is one."""
+    event = {"comment": {"body": "/evaluate", "updated_at": NOON}}
+    with FakeGitHub() as hub:
+        hub.push(7, SHA)
+        found = pull_request(requester(hub), {"pull_request": hub.pulls[7]}, HERE)
+        assert found is not None
+        for status in (403, 404):
+            hub.fault("GET", "/activity", status, {"message": "no"})
+            assert "cannot be told" in unseen(requester(hub), found, event, REPOSITORY, SHA)
+        assert unseen(requester(hub), found, event, REPOSITORY, SHA) == ""
+        hub.fault("GET", "/activity", 502, times=6)
+        with pytest.raises(PublishFailed, match="gave no good answer"):
+            unseen(requester(hub), found, event, REPOSITORY, SHA)
