@@ -23,6 +23,7 @@ from textwrap import fill
 
 from model_accuracy_eval.records import Problem, Step
 from model_accuracy_eval.report.markdown import text
+from model_accuracy_eval.scoring.answers.reader import Doubtful
 from model_accuracy_eval.scoring.filters import filters
 from model_accuracy_eval.scoring.metrics import exact
 
@@ -90,16 +91,11 @@ def read_replies(folder: Path) -> Iterator[CorpusReply]:
             yield from (CorpusReply(**json.loads(line)) for line in stream if line.strip())
 
 
-def read_answer(reply: CorpusReply, **args: bool) -> str | None:
+def read_answer(reply: CorpusReply) -> str | None:
     is_yes_or_no = reply.kind == "text" and (reply.gold or "").lower() in {"yes", "no"}
     name = "yes_or_no" if is_yes_or_no else FILTERS[reply.kind]
-    (answer,) = filters.run([Step(name=name, args=args)], [reply.reply], reply.problem)
+    (answer,) = filters.run([Step(name=name)], [reply.reply], reply.problem)
     return answer
-
-
-def is_last_number(reply: CorpusReply) -> bool:
-    """Whether the answer is only the number of the last sentence, which reports show as a reading of its own."""
-    return reply.kind == "number" and read_answer(reply, flexible=False) is None
 
 
 def is_same(kind: str, left: str | None, right: str | None) -> bool:
@@ -153,7 +149,7 @@ HEAD = (
     "origin right",
     "not found",
     "misread",
-    "of them last number",
+    "of them doubtful",
     "both before",
 )
 
@@ -171,7 +167,7 @@ def cells(name: str, results: Sequence[ReplyResult]) -> tuple[str, ...]:
         f"{sum(result.origin == 'right' for result in differing)}",
         _share(ours["not found"], len(results)),
         _share(ours["misread"], len(results)),
-        str(sum(result.outcome == "misread" and is_last_number(result.reply) for result in results)),
+        str(sum(result.outcome == "misread" and isinstance(result.answer, Doubtful) for result in results)),
         _share(before["not found"] + before["misread"], len(results)),
     )
 
@@ -196,10 +192,10 @@ def page_part(results: Sequence[ReplyResult]) -> str:
         f"{len(results):,} replies of {len(models)} models, as other projects saved them, read by ours and by the "
         "origin's own rule. Every reply on which they differ was judged once by its text; its id, the answers and what "
         "it states are kept in `bench/corpus.csv`. *Misread*: another answer comes out than the reply states, or one "
-        "where it states none; *of them last number*: the reader finds nothing stated and takes the last number, and "
-        "reports show the figure without such answers beside. *Not found*: none comes out where one is stated; reports "
-        "count these apart. *Both before*: when each task had rules of its own. The reader was tuned on one half of "
-        "the sources, and later on what it misread in the other: on replies that nobody has seen the rates are higher."
+        "where it states none; *of them doubtful*: reports say how many such answers they count. *Not found*: none "
+        "comes out where one is stated; reports count these apart. *Both before*: when each task had rules of its own. "
+        "The reader was tuned on one half of the sources, and later on what it misread in the other: on replies that "
+        "nobody has seen the rates are higher."
     )
     if unsettled:
         about += f" Not judged yet: {unsettled}."

@@ -3,6 +3,7 @@
 from typing import Literal
 
 import msgspec
+from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from model_accuracy_eval.records.base import Record
@@ -18,6 +19,8 @@ class Verdict(Record, frozen=True, kw_only=True):
     answer: str | None = None
     why: VerdictReason
     cut: bool = False
+    doubtful: bool = False
+    """The reply does not state the answer, or states several: it may mean another."""
 
 
 class FigureBounds(Record, frozen=True, kw_only=True):
@@ -41,6 +44,8 @@ class ProblemResult(Record, frozen=True, kw_only=True):
     answers: tuple[str | None, ...]
     why: tuple[VerdictReason, ...]
     cut: int = 0
+    doubtful: tuple[int, ...] = ()
+    """The samples whose answers are doubtful."""
     references: tuple[str, ...]
     key: tuple[str, ...] = ()
     """The user's own ids of the row, where the task names its key columns."""
@@ -72,6 +77,8 @@ class Counts(Record, frozen=True, kw_only=True):
     empty: int = 0
     reasoning_only: int = 0
     not_found: int = 0
+    doubtful: int | UnsetType = UNSET
+    """Answers that were read where the reply states none, or several."""
     unjudged: int = 0
     cropped: int = 0
     """Contexts that were longer than the model's context length and lost their beginning."""

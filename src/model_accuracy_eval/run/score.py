@@ -4,6 +4,7 @@ import functools
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from model_accuracy_eval.errors import Defect, EvalError, NoHonestScore
@@ -267,12 +268,13 @@ class _DatasetJudge:
 
     def _counts(self, planned: int, problem_results: Sequence[ProblemResult]) -> Counts:
         reasons: Counter[VerdictReason] = Counter()
-        cut = 0
+        cut = doubtful = 0
         for problem_result in problem_results:
             reasons.update(problem_result.why)
             cut += problem_result.cut
+            doubtful += len(problem_result.doubtful)
         needed = sum(len(self._indexes(problem)) for problem in self._problems)
-        return self._lost.plus(
+        counts = self._lost.plus(
             planned=planned,
             unneeded=planned - needed,
             answered=sum(reasons[reason] for reason in ("right", "wrong", "empty", "not found", "unjudged")),
@@ -285,6 +287,7 @@ class _DatasetJudge:
             unjudged=reasons["unjudged"],
             **self._tally.counts(),
         )
+        return replace(counts, doubtful=doubtful or UNSET)
 
     def _faults(self, kind: FaultKind) -> list[str]:
         """Why samples of the judged problems have no answer."""

@@ -74,6 +74,8 @@ class ProblemEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     cluster: str = ""
     """Equal in problems that share a passage or the like."""
     cut: int = 0
+    doubtful: tuple[int, ...] = ()
+    """The samples whose replies state no answer, or several: what was read may not be meant."""
     bounds: dict[str, FigureBounds] = {}
     """For the figures of which samples have no verdict: their least and greatest values."""
     replicas: tuple[str, ...] = ()
@@ -159,6 +161,7 @@ def _details(dataset: str, result: ProblemResult, k: tuple[int, ...]) -> dict[st
         category=result.category,
         cluster=result.cluster,
         cut=result.cut,
+        doubtful=result.doubtful,
         bounds=result.bounds,
         replicas=result.replicas,
         statistics=result.statistics,
@@ -205,6 +208,7 @@ def _problem_result(entry: ProblemEntry) -> ProblemResult:
         category=entry.category,
         cluster=entry.cluster,
         cut=entry.cut,
+        doubtful=entry.doubtful,
         bounds=entry.bounds,
         replicas=entry.replicas,
         statistics=entry.statistics,

@@ -49,6 +49,7 @@ def test_a_clean_run_needs_no_words() -> None:
         (Counts(planned=10, answered=8, rejected=2), "2 of 10 samples were rejected"),
         (Counts(planned=10, answered=10, cut=4), "4 of 10 replies were cut by length: consider a larger --max-tokens"),
         (Counts(planned=10, answered=9, not_found=5), "In 5 of 9 replies no answer was found"),
+        (Counts(planned=10, answered=9, doubtful=2), "2 of 9 answers are doubtful"),
         (Counts(planned=10, answered=10, reasoning_only=6), "6 replies hold reasoning and nothing else"),
         (Counts(planned=10, answered=9, unjudged=1), "1 of 9 answers could not be judged"),
         (Counts(planned=9, failed=5, missing=4), "None of the 9 samples was answered (5 failed, 4 were never asked)"),

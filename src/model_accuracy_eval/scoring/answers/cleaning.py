@@ -72,6 +72,34 @@ def _without_thoughts(text: str, opening: str, closing: str) -> str:
     return before.strip() if opened else text
 
 
+# The end.
+
+
+_ENDING = 600
+_BRACKETS = (("(", ")"), ("{", "}"), ("[", "]"), ("<<", ">>"))
+_FORMULA_MARKS = ((r"\[", r"\]"), (r"\(", r"\)"), (r"\begin{", r"\end{"))
+_UNFINISHED = ("=", ":", "：", "+", "/", "^", "&", "\\")
+_JSON = re.compile(r"\s*(?:```\s?json)?\s*\{\s*[\"']")
+_LONG = 400
+"""A longer reply that ends with a letter was cut off."""
+_LOOP, _MOST_LOOPS = 40, 2
+"""Characters at the end, and how often they may be there: a reply that goes round in circles comes to no end."""
+
+
+def is_cut_off(text: str) -> bool:
+    """Whether the end of a reply shows that it was cut off."""
+    end = text[-_ENDING:].rstrip("` \n")
+    last = end.rpartition("\n")[2]
+    return bool(
+        any(last.count(opening) > last.count(closing) for opening, closing in _BRACKETS)
+        or any(end.rfind(opening) > end.rfind(closing) for opening, closing in _FORMULA_MARKS)
+        or last.rstrip("*_ ").endswith(_UNFINISHED)
+        or (_JSON.match(text) and not end.endswith("}"))
+        or (len(text) > _LONG and last[-1:].isalpha())
+        or end.count(end[-_LOOP:]) > _MOST_LOOPS
+    )
+
+
 # The next question.
 
 

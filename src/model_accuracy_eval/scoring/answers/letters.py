@@ -66,6 +66,7 @@ def _letter_at(reply: SaidText, claim: ClaimedAnswer) -> Value | None:
     if letter not in _known(problem):
         return None
     several = another_letter(text, end, letter, problem.choices)
+    end = _end_of_option(text, end, letter, problem.choices)
     return Value(None if several else letter if letter in _offered(problem) else "", start, end)
 
 
@@ -93,17 +94,21 @@ def another_letter(text: str, end: int, letter: str, choices: tuple[str, ...] = 
     other = _NEXT.match(text, _end_of_option(text, end, letter, choices))
     if other is None or other["letter"] == letter:
         return 0
-    is_list = not other["comma"] or _LIST_GOES_ON.match(text, other.end("letter"))
+    behind = _end_of_option(text, other.end("letter"), _capital(other["letter"]), choices)
+    is_list = not other["comma"] or _LIST_GOES_ON.match(text, behind)
     return other.end("letter") if is_list else 0
 
 
 def _end_of_option(text: str, end: int, letter: str, choices: tuple[str, ...]) -> int:
     """The place behind the letter and the text of its option; where the text does not follow, the same place."""
     place = _LETTERS.index(letter)
-    option = choices[place].strip().lower() if place < len(choices) else ""
+    option = choices[place].strip(_AROUND).lower().replace("’", "'") if place < len(choices) else ""
     head = text[end : end + 8]
     start = end + len(head) - len(head.lstrip("*_)]）.:： \t\n"))
-    return start + len(option) if option and text[start : start + len(option)].lower() == option else end
+    if option and text[start : start + len(option)].lower().replace("’", "'") == option:
+        return start + len(option)
+    # The words of an option that is not known, as in "(B) Cannot be determined", deny nothing.
+    return start + 1 if not option and start > end and text[start : start + 1].isupper() else end
 
 
 # Weaker than a statement: a letter that is chosen, or called right, or alone.
@@ -118,7 +123,7 @@ _CHOSEN = re.compile(
 _CALLED_RIGHT = re.compile(
     rf"(?P<letter>[A-Z])(?<![A-Za-z][A-Z]){_CLOSED}[ ]{{0,2}}"
     r"(?:(?:[\w' -]{1,30}[ ](?=is[ ]the[ ]best))?(?i:is|seems|(?:must|should|would)[ ]be|ist|est|es|é|è)[ ]"
-    r"(?i:the[ ])?(?i:most[ ])?"
+    r"(?i:the[ ])?(?i:mo(?:st|re)[ ])?"
     r"(?i:correct[ae]?|right|best|appropriate|accurate|answer|richtig|correta|corretta)\b"
     r"(?![ ](?:only[ ])?(?:if|unless)\b)|(?:选?项)?(?:是|为)?正确|が正しい|が正解|[이가][ ]정답)"
 )
@@ -128,6 +133,8 @@ _ALONE = re.compile(
 _LEADING = re.compile(
     r"[ \t*_(\[（]{0,8}(?:(?i:option|choice)[ ])?(?P<letter>[A-Z])(?:[)\]）.:：*]|__|,(?!\s?[A-Z]\b))"
 )
+_BRACKETED = re.compile(r"\(([A-J])\)")
+_BESIDE = re.compile(r"\b[A-Z][)*_]{0,3} (?:or|and) (?:option )?[*_(]{0,3}\Z")
 _NAMED = re.compile(
     r"(?P<letter>[A-Z])(?<!\w[A-Z])(?:[.):*](?=[ *_)\n.:,])(?![^\n]*\n\s{0,2}[*_(]{0,3}(?!(?P=letter))[A-Z][).:*])"
     r"|(?=[*_.。)]{0,4}\s*\Z))"
@@ -174,7 +181,8 @@ def _of_line(reply: SaidText, lines: list[tuple[int, int]]) -> Value | None:
     # A line that goes on after a letter speaks of an option; only the first one of a reply may be its answer.
     leading = [line for start, end in lines if (line := _LEADING.match(text, start, end))]
     if leading and leading[0].start() == lines[0][0] and (value := _only(leading, reply)):
-        return value
+        others = set(_BRACKETED.findall(text, leading[0].end(), lines[0][1])) - {value.text}
+        return Value(None, value.start, value.end) if others else value
     last = text[slice(*lines[-1])]
     for said in (last, last.rpartition(" is ")[2]):
         if worded_letter := option_that_is(said, reply.problem.choices):
@@ -209,6 +217,9 @@ def _statements(matches: Iterable[re.Match[str]], reply: SaidText) -> list[tuple
         if start < beside:
             continue
         beside = another_letter(text, end, letter, problem.choices)
+        if not beside and _BESIDE.search(text, max(0, start - 30), start):
+            continue  # "which of A and B is right"
+        end = _end_of_option(text, end, letter, problem.choices)
         is_denied = bool(
             markers.DENIED.search(
                 low,
@@ -316,7 +327,7 @@ def _yes_alone(reply: SaidText) -> Value | None:
     """The last yes or no that is a line by itself, else the first word of the reply."""
     for start, end in reversed(list(_lines(reply.text))):
         found = _YES.match(reply.text, start, end)
-        if found and not reply.text[found.end() : end].strip(" \t*_.!)}$\"'`。"):
+        if found and not reply.text[found.end() : end].strip(" \t*_.!)}]$\"'`。"):
             return Value("yes" if found["yes"] else "no", found.end(), found.end())
     return _yes_at(reply, ClaimedAnswer(0, 0, 0, 0))
 

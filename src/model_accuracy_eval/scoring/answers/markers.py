@@ -155,8 +155,10 @@ WORD = re.compile(
     r"\b(?!(?:and|or|und|oder|et|ou|y|o|e|boxed|text|the|my|a|final|correct|right|die|la|option|choice)\b)[^\W_]+"
 )
 """Between two answers: they do not stand side by side."""
-OF = re.compile(r"\b(?:of|to|for|about|behind|explain\w*)\s+(?:(?:the|this|my|your|correct|right|final)\s+){0,3}\Z")
-"""Before the noun of a heading, such as "Explanation of the answer:"."""
+OF = re.compile(
+    r"\b(?:as\s+a|(?:of|to|for|about|behind|explain\w*)(?:\s+(?:the|this|my|your|correct|right|final)){0,3})\s+\Z"
+)
+"""Before the noun of a heading, such as "Explanation of the answer:", and in "as a result"."""
 WITHDRAWN = re.compile(any_of("wait"))
 RESTATED = re.compile(
     r"(?:[\s,.:;!?…*_—–-]{1,6}|应该|應該|答案|而|正解|答え|정답|답"

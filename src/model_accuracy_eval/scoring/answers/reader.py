@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from model_accuracy_eval.records import Problem
 from model_accuracy_eval.scoring.answers import markers
-from model_accuracy_eval.scoring.answers.cleaning import cleaned, without_next_question
+from model_accuracy_eval.scoring.answers.cleaning import cleaned, is_cut_off, without_next_question
 
 BOXED, MARKED, STATED, RESTATED = range(4)
 _MOST = 200
@@ -60,6 +60,13 @@ class Value(NamedTuple):
     end: int
 
 
+class Doubtful(str):
+    """An answer that may be another than the reply means: the last that occurs, or the last of several that it
+    states."""
+
+    __slots__ = ()
+
+
 class Wanted(NamedTuple):
     """What an answer looks like."""
 
@@ -81,18 +88,26 @@ def read(text: str, problem: Problem, kind: Wanted, *, flexible: bool = True) ->
     if found := _valued(kind, reply, claims):
         return _decided(reply, kind, found)
     if found := _valued(kind, reply, _claims_in_other_words(reply)):
-        return _decided(reply, kind, found)
+        answer = _decided(reply, kind, found)
+        return _doubtful(answer) if is_cut_off(said) else answer
+    is_announced = any(not is_hash(reply, claim) for claim in claims)
     if (value := kind.weaker(reply)) is not None:
-        return _restated(reply, kind, value)
+        answer = _restated(reply, kind, value)
+        return _doubtful(answer) if is_announced else answer
     # Where an answer is announced and cannot be told, any other would be a guess.
     is_announced = any(claim.strength == MARKED and not is_hash(reply, claim) for claim in claims)
     return kind.last(reply) if flexible and not is_announced else None
 
 
 def what_is_said(text: str, problem: Problem) -> str | None:
-    """The reply without marks, thoughts and invented questions; None where nothing is left."""
+    """The reply without marks, thoughts, programs and invented questions; None where nothing is left."""
     said = cleaned(text)
+    if said and "```py" in said:
+        said = _PROGRAM.sub("", said) or said
     return said and without_next_question(said, problem)
+
+
+_PROGRAM = re.compile(r"```py.*?(?:```|\Z)", re.DOTALL)
 
 
 def _valued(kind: Wanted, reply: SaidText, claims: Iterable[ClaimedAnswer]) -> "Found":
@@ -226,13 +241,20 @@ def _decided(reply: SaidText, kind: Wanted, found: Found) -> str | None:
     if not live:
         return None
     strongest = min(claim.strength for claim, _ in live)
-    place = max(place for place, (claim, _) in enumerate(live) if claim.strength == strongest)
+    equals = [place for place, (claim, _) in enumerate(live) if claim.strength == strongest]
+    place = equals[-1]
     claim, value = live[place]
     if not kind.joins:
         before = live[place - 1][1]
         if value.text not in {before.text, live[0][1].text} and _are_side_by_side(reply, before, claim):
             return None
+        if len({live[one][1].text for one in equals}) > 1:
+            return _doubtful(_restated(reply, kind, value))
     return _restated(reply, kind, value)
+
+
+def _doubtful(answer: str | None) -> str | None:
+    return answer and Doubtful(answer)
 
 
 def _are_side_by_side(reply: SaidText, value: Value, claim: ClaimedAnswer) -> bool:

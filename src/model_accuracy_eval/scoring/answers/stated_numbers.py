@@ -7,10 +7,12 @@ from fractions import Fraction
 from model_accuracy_eval.records import Problem
 from model_accuracy_eval.scoring import maths
 from model_accuracy_eval.scoring.answers import markers
+from model_accuracy_eval.scoring.answers.cleaning import is_cut_off
 from model_accuracy_eval.scoring.answers.reader import (
     BOXED,
     STATED,
     ClaimedAnswer,
+    Doubtful,
     SaidText,
     Value,
     Wanted,
@@ -34,6 +36,8 @@ _SCIENTIFIC = re.compile(
 )
 _PLAIN = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻−", "0123456789+--")
 _LATEX_COMMA = re.compile(r"(?<=\d)(?:\{,\}|,?\\[,!;])(?=\d{3})")
+_MIXED = re.compile(r"(?<![\d/.,])(\d{1,4})(?: (\d{1,3})/(\d{1,3})|\\[dt]?frac\{(\d{1,3})\}\{(\d{1,3})\})(?![\d/])")
+"""3 1/2"""
 _LATEX_FRACTION = re.compile(r"(?<!\d)(?<!\d )\\[dt]?frac\{(\d+)\}\{(\d+)\}")
 _UNIT = rf"[{markers.CURRENCIES}]|\\?%|(?i:{'|'.join(map(re.escape, units.SPELLINGS))})s?(?![A-Za-z])"
 _GROUPED = re.compile(
@@ -50,9 +54,17 @@ _DIGITS_OF_DECIMALS = Context(prec=40)
 
 def _plain_numbers(text: str) -> str:
     """With a point before decimals, no blanks between thousands, and no exponents, whose digits would be numbers."""
+    text = _MIXED.sub(_sum, text) if "/" in text or "frac" in text else text
     text = _LATEX_FRACTION.sub(r"\1/\2", _LATEX_COMMA.sub(",", text))
     text = _GROUPED.sub(_with_point, _SCIENTIFIC.sub(_digits_of, text).replace("٫", ".").replace("٬", ","))
     return _DECIMAL_COMMA.sub(lambda number: f"{number[1] or number[3]}.{number[2] or number[4]}", text)
+
+
+def _sum(mixed: re.Match[str]) -> str:
+    """The decimals of a whole number and a fraction; what is no fraction below 1 stays."""
+    whole, *parts = (int(part) for part in mixed.groups() if part)
+    above, below = parts
+    return _decimal(whole + Fraction(above, below)) if above < below else mixed[0]
 
 
 def _with_point(number: re.Match[str]) -> str:
@@ -208,21 +220,21 @@ def _last_number(reply: SaidText) -> str | None:
         return last_number(text, reply.problem)
     if has_open_end(text):
         return None
-    found = _number_of_sentence(_plain_numbers(line), is_announced=False)
-    return _written(found) if found else None
+    found = _number_of_sentence(_plain_numbers(_LABEL.sub("", line)), is_announced=False)
+    return Doubtful(_written(found)) if found else None
+
+
+_LABEL = re.compile(r"\A\s*(?:[-*•#]+\s*)?(?:step\s*)?\d+\s*[.):]\s", re.IGNORECASE)
+"""The number of a step or of an item."""
 
 
 def has_open_end(text: str) -> bool:
     """Whether a reply that states nothing says that it has no answer, or what is still to be done, or was cut off."""
     last = text[-ENDING:].rpartition("\n")[2].lower()
-    is_cut_off = any(last.count(opening) > last.count(closing) for opening, closing in _BRACKETS)
-    is_cut_off = is_cut_off or (len(text) > _LONG and last[-1:].isalpha())
-    return bool(is_cut_off or markers.REFUSED.search(last) or (_OPEN.search(last) and not _NUMBER.search(last)))
+    says_none = markers.REFUSED.search(last) or (_OPEN.search(last) and not _NUMBER.search(last))
+    return bool(says_none) or is_cut_off(text)
 
 
-_BRACKETS = (("(", ")"), ("{", "}"), ("[", "]"), ("<<", ">>"))
-_LONG = 400
-"""A longer reply that ends with a letter was cut off."""
 _OPEN = re.compile(r"\banswer\b(?!s)")
 ENDING = 600
 

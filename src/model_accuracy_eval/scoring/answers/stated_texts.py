@@ -5,7 +5,16 @@ from functools import partial
 
 from model_accuracy_eval.records import Problem
 from model_accuracy_eval.scoring import maths
-from model_accuracy_eval.scoring.answers.reader import BOXED, ClaimedAnswer, SaidText, Value, Wanted, is_hash, read
+from model_accuracy_eval.scoring.answers.reader import (
+    BOXED,
+    ClaimedAnswer,
+    Doubtful,
+    SaidText,
+    Value,
+    Wanted,
+    is_hash,
+    read,
+)
 from model_accuracy_eval.scoring.answers.stated_numbers import ENDING, has_open_end, last_number
 
 # A formula.
@@ -60,20 +69,36 @@ def _concluded(sentence: str) -> str | None:
     return said if before and any(map(str.isdecimal, said)) and maths.is_readable(said) else None
 
 
+def _formula_alone(reply: SaidText) -> Value | None:
+    """All of a reply that is one line and nothing but mathematics, or a line without numbers."""
+    text = reply.text.strip()
+    if "\n" in text or len(text) > _LONGEST_LINE or has_open_end(text):
+        return None
+    formulas = _formulas(text)
+    if formulas:
+        return Value(formulas[0], 0, len(reply.text)) if len(formulas[0]) + 5 >= len(text) else None
+    is_answer = maths.is_readable(text) or not any(map(str.isdecimal, text))
+    return Value(text, 0, len(reply.text)) if is_answer else None
+
+
 def _last_formula(reply: SaidText) -> str | None:
-    """That of the last sentence, else the last of all; all of a reply that is nothing but mathematics, or a line
-    without numbers; else the last number."""
+    """That of the last sentence, else the one that the reply ends with, else the last number."""
     text = reply.text.strip()
     if has_open_end(text):
         return None
-    found = [concluded] if (concluded := _concluded(text.rpartition("\n")[2])) else _formulas(text)
-    if found:
-        return found[-1]
-    is_answer = "\n" not in text and (maths.is_readable(text) or not any(map(str.isdecimal, text)))
-    return text if is_answer else last_number(text, reply.problem)
+    found = _concluded(text.rpartition("\n")[2])
+    if not found and (formulas := _formulas(text)):
+        is_end = len(text) - text.rfind(formulas[-1]) - len(formulas[-1]) < _MOST_BEHIND
+        return Doubtful(formulas[-1]) if is_end else None
+    found = found or last_number(text, reply.problem)
+    return found and Doubtful(found)
 
 
-_A_FORMULA = Wanted(_formula_at, last=_last_formula, joins=True)
+_MOST_BEHIND = 24
+"""Characters behind the formula with which a reply ends: its brackets, a unit, a word or two."""
+
+
+_A_FORMULA = Wanted(_formula_at, _formula_alone, _last_formula, joins=True)
 
 
 def maths_answer(text: str, problem: Problem) -> str | None:

@@ -20,6 +20,7 @@ from model_accuracy_eval.records import (
     Verdict,
     VerdictReason,
 )
+from model_accuracy_eval.scoring.answers.reader import Doubtful
 from model_accuracy_eval.scoring.figures.aggregations import aggregation
 from model_accuracy_eval.scoring.figures.groups import GroupedValue
 from model_accuracy_eval.scoring.figures.reductions import reduction
@@ -306,7 +307,7 @@ def _check_own_value(row: Metric, use: MetricUse, value: SampleValue | None) -> 
 
 
 def _asks(row: Metric, use: MetricUse, answer: str, problem: Problem) -> tuple[Ask, ...]:
-    needed = row.asks(answer, problem, **use.args) if row.asks else None
+    needed = row.asks(str(answer), problem, **use.args) if row.asks else None
     return needed if isinstance(needed, tuple) else (needed,) if needed is not None else ()
 
 
@@ -328,9 +329,9 @@ def _verdict(sample: Attempt | None, text: str | None, answer: str | None, value
     if lost:
         return Verdict(value=None, why=lost, cut=cut)
     if value is None:
-        return Verdict(value=None, answer=answer, why="unjudged", cut=cut)
-    number = headline(value)
-    return Verdict(value=number, answer=answer, why=_right_or_wrong(number), cut=cut)
+        return Verdict(value=None, answer=str(answer), why="unjudged", cut=cut)
+    number, doubtful = headline(value), isinstance(answer, Doubtful)
+    return Verdict(value=number, answer=str(answer), why=_right_or_wrong(number), cut=cut, doubtful=doubtful)
 
 
 def _right_or_wrong(number: float | None) -> VerdictReason:

@@ -76,6 +76,11 @@ def sample_notes(
         yield f"{counts.cut} of {counts.answered} replies were cut by length: consider a larger --max-tokens."
     if counts.not_found:
         yield f"In {counts.not_found} of {counts.answered} replies no answer was found; they count as not correct."
+    if counts.doubtful:
+        yield (
+            f"{counts.doubtful} of {counts.answered} answers are doubtful: the reply states none, or several, and the "
+            "last number, formula or letter was read."
+        )
     if all_equal and plan.is_of_saved_replies:
         yield f"All {sampling.n} samples of every problem are equal: {_AS_ONE}"
     elif all_equal and sampling.temperature:

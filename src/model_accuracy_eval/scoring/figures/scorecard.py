@@ -232,6 +232,7 @@ def _problem_result(
         answers=tuple(verdict.answer for verdict in judged.verdicts),
         why=tuple(verdict.why for verdict in judged.verdicts),
         cut=sum(verdict.cut for verdict in judged.verdicts),
+        doubtful=tuple(place for place, verdict in enumerate(judged.verdicts) if verdict.doubtful),
         references=problem.right,
         key=problem.key,
         category=problem.category,

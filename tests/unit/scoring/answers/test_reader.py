@@ -3,6 +3,7 @@
 import pytest
 
 from model_accuracy_eval.records import Message, Problem
+from model_accuracy_eval.scoring.answers.reader import Doubtful
 from model_accuracy_eval.scoring.answers.stated_numbers import as_number
 from model_accuracy_eval.scoring.filters.filters import EXTRACTORS
 
@@ -161,6 +162,28 @@ def test_every_mark_serves_every_kind(reply: str, kind: str, right: str, other: 
         ("short_answer", "Rome. The answer is Paris.", "Paris"),
         ("short_answer", '{"answer": "Paris", "of": "3"}', "Paris"),
         ("yes_or_no", "La réponse est oui.", "yes"),
+        ("yes_or_no", "So 7 is a prime number.\n\n[Yes]", "yes"),
+        # cut off, or in circles
+        ("number_answer", "So 5 + 3 =", None),
+        ("number_answer", "We have 5 eggs.\nFinally, add those of the 3 hens:", None),
+        ("number_answer", '{\n "reasoning": "For the first 5 months he has $100,00', None),
+        ("maths_answer", "Of $a$ we get\n\\[\n= \\frac{31}{2}", None),
+        (
+            "maths_answer",
+            "We get $b$." + " As $x = y$, it is that $y = z$, so that $z = x$." * 4 + " As $x = y$, it is that",
+            None,
+        ),
+        ("maths_answer", "If $O$ is the centre, the ways from $O$ to all of the corners are equal.", None),
+        # what is no statement
+        ("number_answer", "As a result, there are 9/14*84 = 54 women.\nA: 34", "34"),
+        ("number_answer", "Step 1: total = 100\nStep 2: print(total)", None),
+        ("number_answer", "It takes 3 1/2 hours.", "3.5"),
+        ("number_answer", "The answer is $3\\frac{1}{2}$.", "3.5"),
+        ("maths_answer", "```python\nresult = solve(x)\n```\nThe answer is $5$.", "5"),
+        ("choice_letter", "(A) old (C) new (D) other", None),
+        ("choice_letter", "We cannot tell which of A or B is correct. So C is the most accurate.", "C"),
+        ("choice_letter", "The answer is not (A) Berlin, (B) Paris, or (D) Madrid.", None),
+        ("choice_letter", "Option B is more accurate.", "B"),
         ("yes_or_no", "答案：不是", "no"),
     ],
 )
@@ -169,6 +192,39 @@ def test_what_a_careful_reader_reads(kind: str, reply: str, answer: str | None) 
     found = read(kind, reply)
     as_value = as_number if answer and kind == "number_answer" else str
     assert (found and as_value(found)) == (answer and as_value(answer))
+
+
+@pytest.mark.parametrize("choices", [("It may be.", "Can't be told.", "Cannot be so"), ("", "", "")])
+@pytest.mark.parametrize(("letter", "words"), [("B", "Can’t be told."), ("C", "Cannot be so")])
+def test_the_words_of_an_option_deny_nothing(choices: tuple[str, ...], letter: str, words: str) -> None:
+    """Also where the options are not known."""
+    problem = Problem(id=0, messages=(), references=(letter,), choices=choices)
+    assert read("choice_letter", f"We have no hint. So the best answer is ({letter}) {words}", problem) == letter
+    assert read("choice_letter", f"The answer is {letter}. That cannot be told.", problem) == letter
+    assert read("choice_letter", f"That the answer is ({letter}) cannot be right.", problem) is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "reply", "is_doubtful"),
+    [
+        ("number_answer", "The answer is 5.", False),
+        ("number_answer", "5", False),
+        ("number_answer", "We have 5 eggs.", True),
+        ("number_answer", "The answer is 4.\nNow for the rest.\nThe answer is 5.", True),
+        ("maths_answer", "$\\frac{1}{2}$", False),
+        ("maths_answer", "We get $\\frac{1}{2}$ cm", True),
+        ("maths_answer", "The solution is 5", True),
+        ("maths_answer", "Square the result:\n\\[\n9\n\\]\nThen add all of them:\n\\[\n3 =", True),
+        ("choice_letter", "The answer is B.", False),
+        ("choice_letter", "The answer is B. I looked it up.\n\nThe answer is C.", True),
+        ("choice_letter", "I choose B. The right answer is near the sea.", True),
+        ("choice_letter", "I choose B.", False),
+        ("short_answer", "Paris", False),
+    ],
+)
+def test_an_answer_that_is_not_stated_once_is_doubtful(kind: str, reply: str, is_doubtful: bool) -> None:
+    """The last that occurs, the last of several that are stated, and one beside an announcement of something else."""
+    assert isinstance(read(kind, reply), Doubtful) is is_doubtful
 
 
 @pytest.mark.parametrize(

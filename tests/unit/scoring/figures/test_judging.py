@@ -123,6 +123,15 @@ def test_an_answer_that_is_not_found_is_not_wrong() -> None:
     assert verdict_of(said("none"), problem(0, "5"), numbers).why == "not found"
 
 
+@pytest.mark.parametrize(("text", "doubtful"), [("The answer is 5.", ()), ("We have 5 eggs.", (0,))])
+def test_a_doubtful_answer_is_judged_and_marked(text: str, doubtful: tuple[int, ...]) -> None:
+    """In the verdict and in the problem's result, and it is a text that can be saved."""
+    numbers = Pipeline(filters=(Step(name="number_answer"),), metrics=(MetricUse(name="number", label="accuracy"),))
+    verdict = verdict_of(said(text), problem(0, "5"), numbers)
+    assert (verdict.why, verdict.doubtful, type(verdict.answer)) == ("right", bool(doubtful), str)
+    assert Scorecard(task(numbers), 1, (1,)).judge(problem(0, "5"), [said(text)]).doubtful == doubtful
+
+
 def test_a_cut_reply_is_judged_and_marked() -> None:
     """finish_reason "length" is told beside the verdict, whatever that is."""
     for text, why in (("A", "right"), ("B", "wrong"), ("", "empty")):
