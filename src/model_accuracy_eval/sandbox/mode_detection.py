@@ -7,6 +7,7 @@ import ast
 import asyncio
 import hashlib
 from collections.abc import Sequence
+from functools import lru_cache
 from weakref import WeakValueDictionary
 
 import msgspec
@@ -22,18 +23,18 @@ _MODES: tuple[Mode, ...] = ("split", "shared")
 
 _NOT_AN_ANSWER = "..."
 """Equal to nothing that tests expect, and of no type that they ask for."""
-_EXECUTING_MODULES = frozenset(
-    {"pickle", "_pickle", "cloudpickle", "dill", "joblib", "shelve", "marshal", "importlib", "runpy", "imp", "code"}
-    | {"jinja2", "mako"}
-)
-"""They load objects or modules from files, or run texts: code of whoever wrote these."""
-_EXECUTING_FUNCTIONS = frozenset({"eval", "exec", "compile", "__import__"})
-_EXECUTING_METHODS = frozenset(
-    {"read_pickle", "load_model", "load_module", "exec_module", "unsafe_load", "full_load"}
-    | {"UnsafeLoader", "dictConfig", "fileConfig", "sympify", "parse_expr"}
-    | {"run_docstring_examples", "DocTestFinder", "DocTestRunner", "DocTestSuite"}
-)
-_EXECUTING_KEYWORDS = frozenset({"allow_pickle"})
+_COMMANDED = frozenset({"dictConfig", "unsafe_load", "full_load", "UnsafeLoader", "FullLoader"})
+"""What calls functions by names that stand in data. Python tells of texts that are executed, and not of this."""
+_COMPUTING = frozenset({
+    "abc", "array", "base64", "bisect", "calendar", "cmath", "collections", "concurrent", "contextlib", "copy", "csv",
+    "dataclasses", "datetime", "decimal", "enum", "fractions", "functools", "hashlib", "heapq", "io", "itertools",
+    "json", "math", "numbers", "numpy", "operator", "pandas", "pprint", "random", "re", "statistics", "string",
+    "struct", "textwrap", "threading", "time", "types", "typing", "unicodedata", "unittest", "uuid", "zoneinfo",
+})  # fmt: skip
+"""Modules whose functions change nothing that two processes do not share."""
+_REACHING = frozenset({
+    "globals", "locals", "vars", "setattr", "delattr", "input", "mock", "__builtins__", "__import__",
+})  # fmt: skip
 
 
 class ModeDetectingSandbox:
@@ -52,7 +53,7 @@ class ModeDetectingSandbox:
     async def run(self, program: Program) -> Execution:
         """Tests that cannot tell the reference from a wrong solution say nothing about a program."""
         if not program.reference:
-            return await self._pool.run(program)
+            return await self._pool.run(_without_solution(program))
         if program.language != "python" or isinstance(program, CaseProgram):
             return await self._run_checked(program)
         try:
@@ -93,6 +94,19 @@ class ModeDetectingSandbox:
         return self._modes[key]
 
 
+def _without_solution(program: Program) -> Program:
+    """Nothing has shown that a right program passes apart from these tests: it is judged there if they are plain."""
+    is_split = program.language == "python" and not isinstance(program, CaseProgram) and program.mode == "split"
+    if not is_split or _may_be_apart(f"{program.helpers}\n{program.tests}"):
+        return program
+    return msgspec.structs.replace(program, mode="shared")
+
+
+@lru_cache(maxsize=16)  # samples of a problem come together
+def _may_be_apart(tests: str) -> bool:
+    return is_plain(tests) and not calls_by_data(tests)
+
+
 def _key(program: Program) -> str:
     return hashlib.sha256(msgspec.json.encode(program)).hexdigest()
 
@@ -101,8 +115,8 @@ async def detect_mode(sandbox: Sandbox, task: str, reference: Program) -> Mode:
     """The first mode in which the reference passes and a wrong solution does not."""
     objections = []
     modes = _MODES
-    if may_execute(reference.tests):
-        modes, objections = ("shared",), ["split: the tests may execute what a program gives them"]
+    if calls_by_data(reference.tests):
+        modes, objections = ("shared",), ["split: the tests may call what a program names"]
     for mode in modes:
         right = msgspec.structs.replace(reference, mode=mode)
         wrong = msgspec.structs.replace(right, code=break_functions(reference.code))
@@ -128,26 +142,36 @@ async def detect_mode(sandbox: Sandbox, task: str, reference: Program) -> Mode:
     )
 
 
-def may_execute(tests: str) -> bool:
-    """Whether the tests may execute what a program gives them: then a process of their own is no protection. Those that
-    cannot be read do not run at all."""
-    try:
-        tree = parse_source(tests)
-    except (SyntaxError, ValueError, RecursionError):
-        return False
-    return any(_names_a_way(node) for node in ast.walk(tree))
+def calls_by_data(tests: str) -> bool:
+    """Whether the tests call what data names: then a process of their own is no protection."""
+    return any(getattr(node, name, None) in _COMMANDED for node in _nodes(tests) for name in ("id", "attr", "name"))
 
 
-def _names_a_way(node: ast.AST) -> bool:
-    if isinstance(node, ast.Import):
-        return any(alias.name.partition(".")[0] in _EXECUTING_MODULES for alias in node.names)
-    if isinstance(node, ast.ImportFrom):
-        return (node.module or "").partition(".")[0] in _EXECUTING_MODULES
-    if isinstance(node, ast.Name):
-        return node.id in _EXECUTING_FUNCTIONS | _EXECUTING_MODULES
+def is_plain(tests: str) -> bool:
+    """Whether the tests do no more than call, compute and compare. All others may need the program's own process: they
+    patch, inspect, set variables, or expect warnings or log records."""
+    return all(map(_is_plain, _nodes(tests)))
+
+
+def _is_plain(node: ast.AST) -> bool:
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
+        modules = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
+        return all(it.partition(".")[0] in _COMPUTING and "mock" not in it.split(".") for it in modules)
     if isinstance(node, ast.Attribute):
-        return node.attr in _EXECUTING_METHODS
-    return isinstance(node, ast.keyword) and node.arg in _EXECUTING_KEYWORDS
+        is_own = isinstance(node.value, ast.Name) and node.value.id in {"self", "cls"}
+        is_read = is_own or isinstance(node.ctx, ast.Load)
+        return is_read and not node.attr.startswith(("assertWarns", "assertLogs", "assertNoLogs"))
+    if isinstance(node, (ast.Name, ast.alias)):
+        return (node.id if isinstance(node, ast.Name) else node.name) not in _REACHING
+    return not isinstance(node, (ast.AsyncFunctionDef, ast.Await))
+
+
+def _nodes(source: str) -> list[ast.AST]:
+    """None of what cannot be read, which does not run at all."""
+    try:
+        return list(ast.walk(parse_source(source)))
+    except (SyntaxError, ValueError, RecursionError):
+        return []
 
 
 def break_functions(code: str) -> str:

@@ -14,7 +14,7 @@ import msgspec
 
 from model_accuracy_eval.errors import Refused
 from model_accuracy_eval.records.code import CaseProgram, ExecutionVerdict, Integrity, Program
-from model_accuracy_eval.sandbox.inside.messages import NOT_DATA, JobOrder, JobResult, Toolchain
+from model_accuracy_eval.sandbox.inside.messages import EXECUTES, NOT_DATA, JobOrder, JobResult, Toolchain
 from model_accuracy_eval.sandbox.inside.tests_ends import names_of_tests
 from model_accuracy_eval.sandbox.negate_tests import Control, negate_tests
 from model_accuracy_eval.sandbox.program_environment import find_toolchain, toolchain_commands
@@ -88,6 +88,9 @@ _TRIES = 2
 """Control runs of one kind: a program that draws lots itself may fail a check once."""
 
 
+EXECUTED = "The tests would have executed what the program gave them"
+
+
 class JudgedProgram(NamedTuple):
     """The worker's result, and how sure a pass is."""
 
@@ -103,13 +106,18 @@ def judge(runner: JobRunner, program: Program) -> JudgedProgram:
     if program.mode == "shared":
         return _SharedJudging(runner, program).judge()
     result = _TestRuns(runner, program).first()
-    if result.verdict != NOT_DATA:
-        return JudgedProgram(result, split_integrity(program))
-    return _judged_again(runner, program, result.detail)
+    if result.verdict == NOT_DATA:
+        return _judged_again(runner, program, result.detail)
+    if result.verdict == EXECUTES:
+        if not program.reference:
+            return _judged_again(runner, program, f"what its tests execute ({result.detail})")
+        result = result._replace(verdict="error", detail=f"{EXECUTED}: {result.detail}.")
+    return JudgedProgram(result, split_integrity(program))
 
 
 def _judged_again(runner: JobRunner, program: Program, what: str) -> JudgedProgram:
-    """Tests or program hand over something else than data, such as a generator for a list: that is no fault."""
+    """Tests or program hand over something else than data, such as a generator for a list: that is no fault. Nor is it
+    where the tests execute something, and no solution has shown that beforehand."""
     judged = _SharedJudging(runner, msgspec.structs.replace(program, mode="shared")).judge()
     why = f"(judged in one process with its tests, because of {what})"
     detail = f"{judged.result.detail} {why}".strip()
@@ -128,6 +136,8 @@ def _run_cases(runner: JobRunner, program: CaseProgram) -> JobResult:
     # The clock's verdict counts first: it may depend on the machine, and then the whole program runs again.
     told = next((result for result in results if result.verdict == "timeout"), None)
     told = told or next((result for result in results if result.verdict != "passed"), results[-1])
+    if told.verdict == EXECUTES:
+        told = told._replace(detail=f"{EXECUTED}: {told.detail}.")
     return told._replace(
         verdict=told.verdict if told.verdict in VERDICTS and told.verdict != "tampered" else "error",
         cases=[case for result in results for case in result.cases],
@@ -178,7 +188,7 @@ def make_order(kind: str, program: Program) -> JobOrder:
 
 def _run_tests(runner: JobRunner, order: JobOrder, tests: str, program: Program) -> JobResult:
     result = runner.run(order, tests, program)
-    known = {*VERDICTS, NOT_DATA} if order.kind == "split" else VERDICTS
+    known = {*VERDICTS, NOT_DATA, EXECUTES} if order.kind == "split" else VERDICTS
     if result.verdict not in known or result.verdict in _HOST_VERDICTS:
         return result._replace(verdict="error", detail="The report of the tests has a verdict that does not exist.")
     return result

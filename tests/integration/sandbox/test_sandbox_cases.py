@@ -227,6 +227,14 @@ def test_a_checker_of_the_tasks_own_sees_input_and_output(run_any: RunAll) -> No
     assert verdicts(done) == ["passed", "failed", "failed", "harness_error"]
 
 
+def test_a_checker_executes_nothing_of_an_output(run_any: RunAll) -> None:
+    """It may be a sum; whatever names something is refused."""
+    adds = "def check(given, expected, output):\n    return eval(output) == int(expected)"
+    done = run_any([program(f"print({said!r})", [("", "3")], checker_source=adds) for said in ("1 + 2", "abs(3)")])
+    assert verdicts(done) == ["passed", "error"]
+    assert "would have executed" in done[1].detail
+
+
 def test_cases_that_cannot_be_read_say_nothing_about_a_program(run_any: RunAll) -> None:
     """No case at all, and a function's arguments that are no JSON."""
     done = run_any([program(ADD, []), program("def f(x): return x", [("x", "1")], kind="calls", function="f")])

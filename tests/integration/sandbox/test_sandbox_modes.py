@@ -80,22 +80,6 @@ def test_tests_that_only_ask_for_a_type_can_judge(pool: CountingPool) -> None:
     assert run(ModeDetectingSandbox(pool).run(asking)).verdict == "passed"
 
 
-def test_tests_that_execute_what_they_are_given_have_no_process_of_their_own(pool: CountingPool) -> None:
-    """They would bring the program into it: its answer here is the tests' own verdict, and the label says that it may be."""
-    tests = "import pickle\nassert pickle.loads(f(1)) == 2"
-    solution = "import pickle\ndef f(x): return pickle.dumps(x + 1)"
-    program = Program(code=solution, tests=tests, entry_points=("f",), reference=solution)
-    forged = (
-        "class Equal:\n    def __eq__(self, other): return True\n    def __reduce__(self): return (Equal, ())\n"
-        "import pickle\ndef f(x): return pickle.dumps(Equal())"
-    )
-    found = run(together(ModeDetectingSandbox(pool), [program, msgspec.structs.replace(program, code=forged)]))
-    assert [(one.verdict, one.integrity) for one in found] == [
-        ("passed", "shared+control"),
-        ("tampered", "shared+control"),
-    ]
-
-
 UNREACHED = """
 import unittest
 class T(unittest.TestCase):

@@ -16,7 +16,8 @@ from functools import partial
 from pathlib import Path
 
 from model_accuracy_eval.sandbox.inside import case_judge, program_process, tests_process, whole_program
-from model_accuracy_eval.sandbox.inside.case_judge import OpenProgram
+from model_accuracy_eval.sandbox.inside.case_data import CaseSuite
+from model_accuracy_eval.sandbox.inside.case_judge import OpenProgram, RunCase
 from model_accuracy_eval.sandbox.inside.cleanup import MAX_FILES, Leftovers, ProcessEnd, end_processes, remove_tree
 from model_accuracy_eval.sandbox.inside.confinement import (
     Bounds,
@@ -26,11 +27,13 @@ from model_accuracy_eval.sandbox.inside.confinement import (
     fork,
     keep_descriptors,
 )
+from model_accuracy_eval.sandbox.inside.executed_texts import ExecutedTexts
 from model_accuracy_eval.sandbox.inside.job import JobState, Pipes, ProgramSource
 from model_accuracy_eval.sandbox.inside.messages import (
     CASE_BEGINS,
     CASE_ENDS,
     COMPILED,
+    EXECUTES,
     PROGRAM_ENDED,
     READY,
     Gone,
@@ -56,6 +59,8 @@ _SHORTEST_POLL = 0.01
 
 Serve = Callable[[str, int], None]
 """Serves the tests' process with a program: its code, and the descriptor of the connection."""
+Judge = Callable[[str, ProgramConnection, Callable[[], None]], JobReport]
+"""Judges a program by tests, its connection, and what watches the process from the time when the tests are compiled."""
 
 
 class ForkServer:
@@ -160,9 +165,9 @@ class ForkServer:
         return JobReport("exited", "The program closed its connection before the tests had ended.")
 
     def _start_split(self, order: JobOrder, pipes: Pipes, state: JobState) -> list[int]:
-        def judge(tests: str, connection: ProgramConnection) -> JobReport:
+        def judge(tests: str, connection: ProgramConnection, watch: Callable[[], None]) -> JobReport:
             parts = tests_process.Tests(tests, order.entry_points, order.borrowed, order.ends, order.helpers)
-            return tests_process.judge_apart(parts, connection)
+            return tests_process.judge_apart(parts, connection, watch)
 
         state.await_start(_START_LIMIT, order.wall_seconds)
         return self._start_apart(order, pipes, judge, partial(program_process.serve, imports=order.imports))
@@ -186,8 +191,12 @@ class ForkServer:
         open_program: OpenProgram,
         serve: Serve,
     ) -> list[int]:
-        def judge(tests: str, connection: ProgramConnection) -> JobReport:
-            return case_judge.judge(tests, order, connection, lambda report: send(5, report), open_program)
+        def judge(tests: str, connection: ProgramConnection, watch: Callable[[], None]) -> JobReport:
+            def open_watched(connection: ProgramConnection, suite: CaseSuite) -> RunCase:
+                watch()  # the cases, and a checker of the task's own, are read by now
+                return open_program(connection, suite)
+
+            return case_judge.judge(tests, order, connection, lambda report: send(5, report), open_watched)
 
         state.await_start(_START_LIMIT, order.compile_seconds or max(order.wall_seconds, _START_LIMIT), "start")
         return self._start_apart(order, pipes, judge, serve)
@@ -196,7 +205,7 @@ class ForkServer:
         self,
         order: JobOrder,
         pipes: Pipes,
-        judge: Callable[[str, ProgramConnection], JobReport],
+        judge: Judge,
         serve: Serve,
     ) -> list[int]:
         """Tests and program in two processes, connected by a socket."""
@@ -208,7 +217,9 @@ class ForkServer:
             send(5, JobReport(READY))
             os.write(6, b"\n")
             os.close(6)
-            send(5, judge(tests, ProgramConnection(3, 4, program)))
+            executed = ExecutedTexts(f"{order.helpers}\n{tests}" if order.kind == "split" else "")
+            report = judge(tests, ProgramConnection(3, 4, program), executed.watch)
+            send(5, JobReport(EXECUTES, executed.refused) if executed.refused else report)
 
         def run_program() -> None:
             os.close(pipes.turn_writer)

@@ -192,6 +192,8 @@ FUNCTION, MISSING = "function", "missing"
 """Answers where a name is asked for: it can be called; there is none."""
 NOT_DATA = "not data"
 """The answer would be no data; as a verdict: something else than data would have to go between tests and program."""
+EXECUTES = "executes"
+"""As a verdict: the tests would have executed something that they have not written."""
 
 
 class Gone(Exception):

@@ -3,7 +3,7 @@
 import importlib
 import sys
 import unittest
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
 from typing import Any, NamedTuple
 
@@ -104,28 +104,31 @@ class Namespace(dict[str, object]):
         return self[name]
 
 
-def judge_apart(tests: Tests, connection: ProgramConnection) -> JobReport:
-    """To pass, the tests must run to their end and have called the program at least once."""
+def judge_apart(tests: Tests, connection: ProgramConnection, watch: Callable[[], None]) -> JobReport:
+    """To pass, the tests must run to their end and have called the program at least once. Of what this process
+    executes, `watch` lets nothing pass from then on but what the tests have written."""
     try:
-        report = _run(tests, connection)
+        report = _run(tests, connection, watch)
     except NotData as error:
         return JobReport(NOT_DATA, str(error))
     # The tests may have caught it.
     return JobReport(NOT_DATA, connection.not_data) if connection.not_data else report
 
 
-def _run(tests: Tests, connection: ProgramConnection) -> JobReport:
-    source, ends = tests.source, tests.ends
+def _run(tests: Tests, connection: ProgramConnection, watch: Callable[[], None]) -> JobReport:
+    source = tests.source
     checks: list[CheckOutcome] = []
     try:
         connection.wait_until_ready()
         if "seed" in source:
             connection.follow_seeds()
         namespace = Namespace(connection, tests)
-        exec(tests.helpers, namespace)  # noqa: S102 - what the task itself gives
+        helpers, compiled = compile(tests.helpers, "<string>", "exec"), compile_tests(source, tests.ends)
+        watch()
+        exec(helpers, namespace)  # noqa: S102 - what the task itself gives
         namespace[CHECKED] = lambda number, held: checks.append(CheckOutcome(number, held))
         namespace[WITHIN] = connection.within
-        exec(compile_tests(source, ends), namespace)  # noqa: S102 - the task's own tests
+        exec(compiled, namespace)  # noqa: S102 - the task's own tests
         skipped = run_test_cases(test_cases(namespace, {}))
     except NotData:
         raise

@@ -35,7 +35,8 @@ def judged() -> Iterator[Judge]:
     def run(*sent: bytes, tests: tests_process.Tests = TESTS) -> JobReport:
         theirs.sendall(b"".join(sent))
         theirs.shutdown(socket.SHUT_WR)
-        return judge_apart(tests._replace(entry_points=["f"]), ProgramConnection(ours.fileno(), lifeline, os.getpid()))
+        connection = ProgramConnection(ours.fileno(), lifeline, os.getpid())
+        return judge_apart(tests._replace(entry_points=["f"]), connection, lambda: None)
 
     yield run
     ours.close()
