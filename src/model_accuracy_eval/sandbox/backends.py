@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import random
 import shutil
 import socket
 import subprocess
@@ -136,7 +135,7 @@ class ProcessConnection:
                 stdin=theirs.fileno(),
                 stdout=theirs.fileno(),
                 stderr=self._stderr,
-                env=VARIABLES,
+                env={**VARIABLES, "HOME": settings.folder},
                 start_new_session=True,
                 cwd="/",
                 user=user,
@@ -202,8 +201,6 @@ class BwrapBackend(_LocalBackend):
         self._command = command
         # From version 0.8 on; the filter of system calls refuses the same to every program.
         self._options = [one for one in ("--disable-userns",) if one in _help(command)]
-        # The superuser's processes are not counted, so its servers run as another user.
-        self._user = random.SystemRandom().randrange(100_000, 60_000_000) if os.geteuid() == 0 else None
 
     def start(self, size: WorkerSize) -> WorkerConnection:
         settings = ServerSettings(
@@ -212,8 +209,9 @@ class BwrapBackend(_LocalBackend):
         )  # fmt: skip
         with contextlib.ExitStack() as opened:
             etc = {name: opened.enter_context(_file_of(text)).fileno() for name, text in _ETC.items()}
-            command = self._command_line(size, etc)
-            return ProcessConnection(command, settings, user=self._user, passed=list(etc.values()))
+            # The kernel counts pipes, watches and processes by user, and none of the superuser's.
+            user = unused_uid() if os.geteuid() == 0 else None
+            return ProcessConnection(self._command_line(size, etc), settings, user=user, passed=list(etc.values()))
 
     def _command_line(self, size: WorkerSize, etc: Mapping[str, int]) -> list[str]:
         disk = str(size.disk_mb << 20)

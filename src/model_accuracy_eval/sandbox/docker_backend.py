@@ -1,6 +1,8 @@
 """The strongest isolation: a container without network, capabilities or anything to write on but memory."""
 
 import contextlib
+import itertools
+import random
 import socket
 import struct
 from collections.abc import Callable, Mapping
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from docker import DockerClient
     from docker.models.containers import Container
 
-_NOBODY = 65534
+_NOBODY_GROUP = 65534
 _OURS_MB = 128
 """For the fork server and the tests' process, in addition to what the program may use."""
 _LIBRARIES_MB = 1024
@@ -82,6 +84,7 @@ class DockerBackend:
             self._client.close()
             raise
         self._labels = labels.written(owner_name(own.id if own else None))
+        self._users = itertools.count(random.SystemRandom().randrange(10_000, 50_000))
 
     def start(self, size: WorkerSize) -> WorkerConnection:
         docker = extras.load("docker")
@@ -93,7 +96,8 @@ class DockerBackend:
                 entrypoint="python3",
                 environment=VARIABLES,
                 labels=self._labels,
-                user=f"{_NOBODY}:{_NOBODY}",
+                # The kernel counts pipes and watches by user. Engines that map users know 65,536 of them.
+                user=f"{next(self._users)}:{_NOBODY_GROUP}",
                 working_dir="/tmp",  # noqa: S108 - the container's own
                 network_mode="none",
                 hostname="sandbox",

@@ -53,11 +53,13 @@ TOOLS = sorted(set().union(*map(toolchain_commands, TOOLCHAINS.values())))
 
 VARIABLES = {
     "PATH": "/usr/local/bin:/usr/bin:/bin",
-    "HOME": "/tmp",  # noqa: S108 - the program's own, where it is confined
+    "HOME": "/tmp",  # noqa: S108 - the program's own, in a container
     "LANG": "C.UTF-8",
     # The same order of sets each time: a verdict must not depend on the day.
     "PYTHONHASHSEED": "0",
     "PYTHONDONTWRITEBYTECODE": "1",
+    "PYTHONNOUSERSITE": "1",  # a program could put modules there for every Python that its tests start
+    "USER": "nobody",  # whom no file names under the number that it has
     # Threads would reserve more addresses than a program may have, and libraries that start some cannot be forked.
     "MALLOC_ARENA_MAX": "1",
     "OMP_NUM_THREADS": "1",

@@ -1,14 +1,19 @@
-"""Programs that wait for the worker that runs another: what happens to one is not felt by the other."""
+"""Programs that wait for the worker that runs another, or run beside it: what one does is not felt by the other."""
 
 import asyncio
+import os
 import random
 import string
+from typing import Any
 
+import psutil
 import pytest
-from tests.integration.sandbox.conftest import opened
+from tests.integration.sandbox.conftest import RunAll, opened
 from tests.integration.sandbox.test_sandbox_faults import OWN, RIGHT, taken
 
-from model_accuracy_eval.records.code import Execution, Program
+from model_accuracy_eval.records.code import Execution, Limits, Mode, Program
+from model_accuracy_eval.sandbox.pool import WorkerPool
+from model_accuracy_eval.sandbox.worker import WorkerSize
 from model_accuracy_eval.system.clock import run
 
 TALKS = Program(  # to itself: the kernel remembers that, so its worker is replaced
@@ -65,3 +70,44 @@ def test_a_program_that_is_cancelled_behind_another_leaves_it_alone(kind: str) -
     finally:
         run(box.close())
     assert [(one.verdict, one.attempts) for one in done] == [("passed", 1)] * 2, done
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can start workers as other users")
+@pytest.mark.parametrize("kind", ["bwrap", pytest.param("docker", marks=pytest.mark.slow)])
+def test_each_worker_has_a_user_of_its_own(kind: str) -> None:
+    """The kernel counts a user's pipes and watches: a program that takes all there are would end its neighbour."""
+    box = opened(kind, workers=3, labels=OWN)
+    pool: WorkerPool = box._pool  # type: ignore[attr-defined]
+    try:
+        connections: list[Any] = [one.get(WorkerSize.of(Limits()))._connection for one in pool._workers]
+        users = [
+            one._container.attrs["Config"]["User"] if kind == "docker" else psutil.Process(one._process.pid).uids().real
+            for one in connections
+        ]
+    finally:
+        pool.end()
+    assert len({*users}) == 3, users
+
+
+PLANTED = """
+import os, site
+def f():
+    folder = os.path.expanduser(f"~/.local/lib/python{sys.version_info[0]}.{sys.version_info[1]}/site-packages")
+    os.makedirs(folder, exist_ok=True)
+    open(f"{folder}/usercustomize.py", "w").write("print('planted')")
+    return os.environ["HOME"]
+"""
+
+
+@pytest.mark.parametrize("mode", ["split", "shared"])
+def test_no_python_that_tests_start_reads_what_the_program_left_at_home(mode: Mode, kind: str, run_all: RunAll) -> None:
+    """Apart from the program they have no home at all; in its process they have the same."""
+    tests = (
+        "import os, subprocess, sys\nhome = f()\n"
+        "started = lambda: subprocess.run([sys.executable, '-c', 'print(1)'], capture_output=True).stdout\n"
+        f"assert os.environ['HOME'] {'!=' if mode == 'split' else '=='} home\n"
+        "assert os.environ['PYTHONNOUSERSITE'] == '1'\n"
+    )
+    tests += "assert started() == b'1\\n'\n" if mode == "shared" else ""
+    (done,) = run_all([Program(code=f"import sys{PLANTED}", tests=tests, entry_points=("f",), mode=mode)])
+    assert (done.verdict, done.detail) == ("passed", "")

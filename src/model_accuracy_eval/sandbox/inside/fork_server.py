@@ -212,6 +212,7 @@ class ForkServer:
 
         def run_tests() -> None:
             tests = read_exactly(0, order.tests_size).decode()
+            os.environ["HOME"] = "/nonexistent"  # in its own, the program can leave settings for what tests start
             keep_descriptors(pipes.judge_socket, pipes.lifeline_reader, pipes.report_writer, pipes.turn_writer)
             self._confine(order, self._settings.judge_uid, secret=True)
             send(5, JobReport(READY))
