@@ -29,11 +29,12 @@ _COMPUTING = frozenset({
     "abc", "array", "base64", "bisect", "calendar", "cmath", "collections", "concurrent", "contextlib", "copy", "csv",
     "dataclasses", "datetime", "decimal", "enum", "fractions", "functools", "hashlib", "heapq", "io", "itertools",
     "json", "math", "numbers", "numpy", "operator", "pandas", "pprint", "random", "re", "statistics", "string",
-    "struct", "textwrap", "threading", "time", "types", "typing", "unicodedata", "unittest", "uuid", "zoneinfo",
+    "struct", "sys", "textwrap", "threading", "time", "types", "typing", "unicodedata", "unittest", "uuid", "zoneinfo",
 })  # fmt: skip
 """Modules whose functions change nothing that two processes do not share."""
 _REACHING = frozenset({
-    "globals", "locals", "vars", "setattr", "delattr", "input", "mock", "__builtins__", "__import__",
+    "globals", "locals", "vars", "setattr", "delattr", "mock", "__builtins__", "__import__",
+    "argv", "modules", "setrecursionlimit", "assertWarns", "assertWarnsRegex", "assertLogs", "assertNoLogs",
 })  # fmt: skip
 
 
@@ -159,8 +160,7 @@ def _is_plain(node: ast.AST) -> bool:
         return all(it.partition(".")[0] in _COMPUTING and "mock" not in it.split(".") for it in modules)
     if isinstance(node, ast.Attribute):
         is_own = isinstance(node.value, ast.Name) and node.value.id in {"self", "cls"}
-        is_read = is_own or isinstance(node.ctx, ast.Load)
-        return is_read and not node.attr.startswith(("assertWarns", "assertLogs", "assertNoLogs"))
+        return (is_own or isinstance(node.ctx, ast.Load)) and node.attr not in _REACHING
     if isinstance(node, (ast.Name, ast.alias)):
         return (node.id if isinstance(node, ast.Name) else node.name) not in _REACHING
     return not isinstance(node, (ast.AsyncFunctionDef, ast.Await))
