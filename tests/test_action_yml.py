@@ -102,15 +102,19 @@ def test_the_matrix_hands_on_what_the_action_takes() -> None:
     """Every input reaches the job that needs it; shards get all that decides what is asked, and post nothing."""
     loaded = workflow("evaluate-matrix.yml")
     called, jobs = loaded[True]["workflow_call"], loaded["jobs"]
-    own = {"runs-on", "environment"}
+    own = {"runs-on", "environment", "verdict-environment"}
+    secrets = {name.lower().replace("_", "-") for name in called["secrets"]}
     assert set(called["inputs"]) - own <= set(ACTION["inputs"])
-    assert set(called["secrets"]) <= set(ACTION["inputs"])
+    assert secrets <= set(ACTION["inputs"])
     steps = {
         name: [step for step in job["steps"] if "model-accuracy-eval" in step["uses"]] for name, job in jobs.items()
     }
     (admit, plan), (shard,), (merge,) = steps["plan"], steps["shard"], steps["merge"]
     handed = {name for step in (admit, plan, shard, merge) for name in step["with"]}
-    assert handed >= {*called["inputs"], *called["secrets"]} - own
+    assert handed >= {*called["inputs"], *secrets} - own
+    # The key is where nothing of the adapter runs, and where a pull request's own workflow does not get it.
+    assert [name for name, job in jobs.items() if "APP_PRIVATE_KEY" in str(job)] == ["merge"]
+    assert jobs["merge"]["environment"] == "${{ inputs.verdict-environment }}"
     asked = set(workflow("evaluate.yml")["jobs"]["evaluate"]["steps"][0]["with"]) - {"gate", "require-gate"}
     assert set(shard["with"]) == asked | {"shard", "shards-path", "artifact-name"}
     assert {"pull-requests", "contents"} == set(jobs["shard"]["permissions"])

@@ -15,12 +15,14 @@ from types import TracebackType
 from typing import Any
 from urllib.parse import parse_qs, urlencode
 
+import jwt
 from tests.servers.fake_github_memory import EVERYTHING, INTEGRATION, NOT_FOUND, REPOSITORY, Memory, Reply
 from tests.servers.fake_github_permissions import allows
 from tests.servers.fake_github_rules import objections, operation
 from tests.servers.http import Exchange, HttpServer
 
 TOKEN = "token-of-the-tests"
+APP, APP_TOKEN = "77", "token-of-the-app"
 
 
 @dataclass(kw_only=True)
@@ -57,6 +59,10 @@ class FakeGitHub(Memory):
         """Method and path of every request, in order."""
         self.reach: dict[str, str] = {}
         """Tokens of other repositories, in which there is what is in this one."""
+        self.calls_of: dict[str, list[str]] = {}
+        """The same by the token that came with them."""
+        self.app_key: Any = None
+        """Public key of the app that is installed."""
         self._prefix = prefix
         self._server = HttpServer(self._handle, host=host, tls=tls)
         self.url = f"{self._server.url}{prefix}"
@@ -88,7 +94,11 @@ class FakeGitHub(Memory):
             if not fault.times:
                 self.faults.remove(fault)
         path = path.removeprefix(self._prefix)
-        wrong = [] if path.endswith("/graphql") else objections(exchange.method, path, query, exchange.body)
+        wrong = (
+            []
+            if path.endswith(("/graphql", "/installation", "/access_tokens"))
+            else objections(exchange.method, path, query, exchange.body)
+        )
         self.violations += wrong
         if fault is None or fault.carried_out:
             reply = self._reply(exchange, path, query, wrong)
@@ -106,10 +116,25 @@ class FakeGitHub(Memory):
         kind = "application/json; charset=utf-8"
         exchange.reply(status, body, {"x-github-request-id": "FAKE:1", **headers}, kind=kind)
 
+    def _app(self, proof: str, body: Any) -> Reply:
+        """GitHub knows an app by its signature; a token is for the repositories and permissions that were asked for."""
+        told = jwt.decode(proof, self.app_key, algorithms=["RS256"])
+        assert told["iss"] == APP
+        if not body:
+            return 200, {"id": 5}, {}
+        assert body == {
+            "repositories": ["adapter"],
+            "permissions": {"checks": "write", "statuses": "write", "pull_requests": "write"},
+        }
+        return 201, {"token": APP_TOKEN, "expires_at": "2100-01-01T00:00:00Z"}, {}
+
     def _reply(self, exchange: Exchange, path: str, query: str, wrong: list[str]) -> Reply:
         # GitHub takes both words; its own command line says the second.
         token = exchange.headers.get("authorization", "").partition(" ")[2]
-        if token not in {TOKEN, *self.reach.values()}:
+        if path.endswith(("/installation", "/access_tokens")):
+            return self._app(token, exchange.json)
+        self.calls_of.setdefault(token, []).append(f"{exchange.method} {path}")
+        if token not in {TOKEN, APP_TOKEN, *self.reach.values()}:
             return 401, {"message": "Bad credentials"}, {}
         if path.endswith("/graphql"):
             return 200, {"data": {"viewer": {"login": self.login}}}, {}
@@ -124,7 +149,7 @@ class FakeGitHub(Memory):
         words = [word for word in template.removeprefix("/repos/{owner}/{repo}").split("/") if word and word[0] != "{"]
         name = "_".join(["", exchange.method.lower(), *words]).replace("-", "_")
         name_of = f"{places['owner']}/{places['repo']}" if places.get("owner") else REPOSITORY
-        if {REPOSITORY: TOKEN, **self.reach}.get(name_of) != token:
+        if token not in ({TOKEN, APP_TOKEN} if name_of == REPOSITORY else {self.reach.get(name_of)}):
             return 404, NOT_FOUND, {}
         if places.get("org", REPOSITORY.split("/")[0]) != REPOSITORY.split("/")[0]:
             return 404, NOT_FOUND, {}

@@ -4,6 +4,7 @@ import contextlib
 import dataclasses
 import json
 import os
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -40,6 +41,7 @@ from model_accuracy_eval.errors import (
 )
 from model_accuracy_eval.github import earlier_artifacts
 from model_accuracy_eval.github.api import GitHubRest
+from model_accuracy_eval.github.app import WRITES, Installation
 from model_accuracy_eval.github.artifact_service import ArtifactService
 from model_accuracy_eval.github.requester import GitHubRequester
 from model_accuracy_eval.github.runner import Runner
@@ -213,13 +215,28 @@ class ActionStep:
             yield evaluation.context, evaluation.ports(self.typed(self.inputs(_SINK_TABLE), _SINK_TABLE))
 
     def requester(self, adapter_repository: str = "") -> GitHubRequester:
-        """Every question about the adapter's repository is asked with its own token, if there is one."""
+        """All questions about the adapter's repository are asked with its own token, if there is one; an app writes."""
         own, adapter = self.tokens["token"], self.tokens["adapter-token"]
-        others = {}
+        others: dict[str, GitHubRequester] = {}
         is_other = not is_same(adapter_repository, self.environment.get("GITHUB_REPOSITORY", ""))
         if adapter and adapter_repository and is_other:
-            others[adapter_repository] = GitHubRequester(self.environment, adapter.reveal(), self.clock)
+            where = rf"/repos/{re.escape(adapter_repository)}(/|$)"
+            others[where] = GitHubRequester(self.environment, adapter.reveal(), self.clock)
+        with self.noted():
+            if app := self._app():
+                others[WRITES] = GitHubRequester(self.environment, app, self.clock)
         return GitHubRequester(self.environment, own.reveal(), self.clock, others=others)
+
+    def _app(self) -> Installation | None:
+        number, key = self.step.input("app-id"), self.tokens["app-private-key"]
+        if bool(number) != bool(key):
+            lacks = "app-private-key" if number else "app-id"
+            raise BadValue(
+                f"An app needs both its inputs, and '{lacks}' is empty: is the secret out of this job's reach?"
+            )
+        if not key:
+            return None
+        return Installation(self.environment, number, key.reveal(), self.clock, self.step.mask)
 
     def inputs(self, fields: Iterable[str]) -> dict[str, str]:
         """Those that were given, by their names."""

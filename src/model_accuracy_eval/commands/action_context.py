@@ -30,7 +30,7 @@ from model_accuracy_eval.system.clock import SignalClock
 from model_accuracy_eval.system.process_environment import Secret
 
 GITHUB = "https://github.com"
-SECRETS = ("token", "adapter-token", "model-token")
+SECRETS = ("token", "adapter-token", "model-token", "app-private-key")
 
 
 class CheckedOut(Record, frozen=True, kw_only=True):
@@ -69,6 +69,10 @@ class ActionInputs(Record, frozen=True, kw_only=True):
     adapter_repository: Annotated[str, about("Repository of the adapter, as owner/name.")] = ""
     adapter_ref: Annotated[
         str, about("Commit of the adapter; default: the pull request's head commit, otherwise the commit of the event.")
+    ] = ""
+    app_id: Annotated[
+        str,
+        about("Number or client id of a GitHub App that writes check, status and comment, instead of `token`."),
     ] = ""
     adapter_path: Annotated[str, about("Folder inside the adapter repository that contains deploy.sh.")] = "."
     adapter_submodules: Annotated[bool, about("Whether to check out the adapter's submodules.")] = False

@@ -6,6 +6,7 @@ limit; a stop of the program ends it, and a server that has never answered is so
 
 import logging
 import math
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -158,23 +159,23 @@ class GitHubRequester(Requester):
     def __init__(
         self,
         environment: Mapping[str, str],
-        token: str,
+        token: str | Auth.Auth,
         clock: SignalClock,
         *,
         timeout: float = TIMEOUT,
         patience: float = PATIENCE,
         others: "Mapping[str, GitHubRequester] | None" = None,
     ) -> None:
-        """`others`: who asks instead about the repositories of these names, with a token that reaches them."""
+        """`others`: who sends what goes to addresses that these regular expressions find, with another token."""
         root = (environment.get("GITHUB_API_URL") or PUBLIC).rstrip("/")
         if not root.startswith(("https://", "http://")):
             raise BadValue(f"GITHUB_API_URL must be the address of GitHub's REST interface; '{root}' is none.")
-        if not (token.isascii() and token.isprintable()):
+        if isinstance(token, str) and not (token.isascii() and token.isprintable()):
             raise BadValue("The token for GitHub holds a line break or a character outside ASCII; paste it again.")
         self.patience = Patience(clock, patience)
         self._root = root
         self._gone: GivenUp | None = None
-        self._others = {name.lower(): other for name, other in (others or {}).items()}
+        self._others = others or {}
         retry = PatientRetry(
             self.patience,
             total=5,
@@ -193,7 +194,7 @@ class GitHubRequester(Requester):
         self._connection = connection(address.hostname or "", address.port, retry=retry, verify=authorities)
         self._connection.timeout = timeout  # type: ignore[assignment] # requests takes fractions of a second, too
         super().__init__(
-            auth=Auth.Token(token) if token else None,
+            auth=Auth.Token(token) if token and isinstance(token, str) else token or None,
             base_url=root,
             timeout=TIMEOUT,
             user_agent="model-accuracy-eval",
@@ -242,10 +243,9 @@ class GitHubRequester(Requester):
         cnx: HTTPRequestsConnectionClass | HTTPSRequestsConnectionClass | None = None,
         follow_302_redirect: bool = False,
     ) -> tuple[int, dict[str, Any], str]:
-        # What is asked of a repository is asked by whoever can reach that one.
-        _, _, words = url.removeprefix(self._root).partition("/repos/")
-        if other := self._others.get("/".join(words.split("/")[:2]).lower()):
-            return other.requestJson(verb, url, parameters, headers, input, cnx, follow_302_redirect)
+        for where, other in self._others.items():
+            if re.search(where, url, re.IGNORECASE):
+                return other.requestJson(verb, url, parameters, headers, input, cnx, follow_302_redirect)
         if self._gone is not None:
             raise self._gone
         if self.patience.is_stopping:

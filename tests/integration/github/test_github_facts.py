@@ -145,7 +145,7 @@ def test_another_repository_is_asked_about_with_its_own_token() -> None:
         hub.topics = ["npu"]
         there = GitHubRequester({"GITHUB_API_URL": hub.url}, "token-of-the-other", Naps())
         with GitHubRest(
-            GitHubRequester({"GITHUB_API_URL": hub.url}, TOKEN, Naps(), others={"Acme/Other": there})
+            GitHubRequester({"GITHUB_API_URL": hub.url}, TOKEN, Naps(), others={"/repos/acme/other(/|$)": there})
         ) as github:
             assert github.permission("acme/other", "ada").admin
             assert github.hardware("acme/other").has("npu")
