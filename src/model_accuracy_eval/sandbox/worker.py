@@ -112,6 +112,8 @@ class Worker:
         files = json.dumps(program.files) if program.files else ""
         parts = [text.encode("utf-8", "replace") for text in (tests, program.code, files)]
         tests_size, code_size, files_size = map(len, parts)
+        if order.kind == "split":  # tests have files of their own
+            parts.insert(1, parts[-1])
         order = order._replace(tests_size=tests_size, code_size=code_size, files_size=files_size)
         with self._killed_on_error():
             self._connection.send(b"".join([pack(order), *parts]))

@@ -28,7 +28,7 @@ from model_accuracy_eval.sandbox.inside.confinement import (
     keep_descriptors,
 )
 from model_accuracy_eval.sandbox.inside.executed_texts import ExecutedTexts
-from model_accuracy_eval.sandbox.inside.job import JobState, Pipes, ProgramSource
+from model_accuracy_eval.sandbox.inside.job import JobState, Pipes, ProgramSource, read_files
 from model_accuracy_eval.sandbox.inside.messages import (
     CASE_BEGINS,
     CASE_ENDS,
@@ -48,6 +48,7 @@ from model_accuracy_eval.sandbox.inside.messages import (
     receive,
     send,
 )
+from model_accuracy_eval.sandbox.inside.pristine_files import PristineFiles
 from model_accuracy_eval.sandbox.inside.program_connection import ProgramConnection
 
 _START_LIMIT = 20.0
@@ -81,6 +82,8 @@ class ForkServer:
         self._libraries_mb = preload(settings.preload)
         self._leftovers = Leftovers(settings, objects_refused=self._kernel.filters)
         os.chdir(settings.folder)
+        # Where no program looks around, if there is such a place.
+        self._quiet_place = next((it for it in settings.places if it == "/dev/shm"), settings.folder)  # noqa: S108
         os.umask(0o022)
         gc.collect()
         gc.freeze()  # a collection would write to all objects, and so copy their memory for each process
@@ -212,15 +215,24 @@ class ForkServer:
 
         def run_tests() -> None:
             tests = read_exactly(0, order.tests_size).decode()
+            files = read_files(order) if order.kind == "split" else {}
             os.environ["HOME"] = "/nonexistent"  # in its own, the program can leave settings for what tests start
             keep_descriptors(pipes.judge_socket, pipes.lifeline_reader, pipes.report_writer, pipes.turn_writer)
             self._confine(order, self._settings.judge_uid, secret=True)
+            pristine = PristineFiles(self._quiet_place, files) if files else None
             send(5, JobReport(READY))
             os.write(6, b"\n")
             os.close(6)
+            connection = ProgramConnection(3, 4, program)
             executed = ExecutedTexts(f"{order.helpers}\n{tests}" if order.kind == "split" else "")
-            report = judge(tests, ProgramConnection(3, 4, program), executed.watch)
-            send(5, JobReport(EXECUTES, executed.refused) if executed.refused else report)
+            if pristine:
+                pristine.watch(connection)
+            report = judge(tests, connection, executed.watch)
+            if executed.refused:
+                report = JobReport(EXECUTES, executed.refused)
+            elif pristine and pristine.changed():
+                report = JobReport("error", "The files that its tests read were changed.")
+            send(5, report)
 
         def run_program() -> None:
             os.close(pipes.turn_writer)

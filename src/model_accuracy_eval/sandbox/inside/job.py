@@ -25,6 +25,7 @@ from model_accuracy_eval.sandbox.inside.messages import (
     read_exactly,
     unpack,
 )
+from model_accuracy_eval.sandbox.inside.pristine_files import write_files
 
 MAX_OUTPUT = 4096
 _MAX_OUTPUT_END = 1024
@@ -45,18 +46,18 @@ class ProgramSource(NamedTuple):
     @classmethod
     def read(cls, order: JobOrder) -> "ProgramSource":
         """Reads it from the host; the tests, which come first, have been read by then."""
-        code, files = read_exactly(0, order.code_size).decode(), read_exactly(0, order.files_size)
-        return cls(code, json.loads(files) if files else {})
+        return cls(read_exactly(0, order.code_size).decode(), read_files(order))
 
     def write_files(self) -> None:
         """Writes the files as the program's own user, so that they are removed with it, and lets Python import them."""
-        if not self.files:
-            return
-        for name, text in self.files.items():
-            path = Path(name)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8", errors="replace")
-        sys.path.insert(0, str(Path.cwd()))
+        if self.files:
+            write_files(self.files)
+            sys.path.insert(0, str(Path.cwd()))
+
+
+def read_files(order: JobOrder) -> dict[str, str]:
+    files = read_exactly(0, order.files_size)
+    return json.loads(files) if files else {}
 
 
 class Pipes:
