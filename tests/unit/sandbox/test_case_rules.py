@@ -9,9 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from model_accuracy_eval.sandbox.inside.case_data import TEXT_CHECKERS, VALUE_CHECKERS, UnreadableCases, floats, read
+from model_accuracy_eval.sandbox.inside.case_data import CaseChecker, UnreadableCases, floats, read
+from model_accuracy_eval.scoring.code.contest_checkers import livecodebench
+from model_accuracy_eval.scoring.code.suite_programs import CaseRules, checker_of
 
 CASES = [{"input": "1", "output": "2"}, {"input": "3", "output": "4"}]
+
+
+def rule(checker: str, function: str = "") -> CaseChecker:
+    """As a task's cases bring it: by its name, or as source."""
+    cases = [{"input": "1", "output": "2"}]
+    return read(json.dumps({"cases": [cases], "function": function, **checker_of(CaseRules(function, checker))})).check
 
 
 @pytest.mark.parametrize(
@@ -33,7 +41,7 @@ CASES = [{"input": "1", "output": "2"}, {"input": "3", "output": "4"}]
 )
 def test_texts_are_compared_by_the_rule(checker: str, expected: str, right: list[str], wrong: list[str]) -> None:
     """From letter by letter to sets of numbers."""
-    check = TEXT_CHECKERS[checker]
+    check = rule(checker)
     assert [text for text in right if not check("", expected, text)] == []
     assert [text for text in wrong if check("", expected, text)] == []
 
@@ -48,7 +56,7 @@ def test_the_tolerance_is_absolute_for_small_numbers_and_relative_for_large_ones
 
 def test_numbers_of_livecodebench_are_compared_in_full() -> None:
     """Seventeen digits are more than a float has."""
-    assert not TEXT_CHECKERS["livecodebench"]("", "50000000000000000", "50000000000000001")
+    assert not livecodebench("", "50000000000000000", "50000000000000001")
 
 
 @pytest.mark.parametrize(
@@ -64,7 +72,7 @@ def test_values_are_compared_by_the_rule(
     checker: str, expected: object, right: list[object], wrong: list[object]
 ) -> None:
     """Tuples count as lists; APPS puts some results into a list of their own."""
-    check = VALUE_CHECKERS[checker]
+    check = rule(checker, function="f")
     assert [value for value in right if not check([], expected, value)] == []
     assert [value for value in wrong if check([], expected, value)] == []
 
@@ -114,5 +122,5 @@ def test_what_cannot_be_read_is_refused(part: object, monkeypatch: pytest.Monkey
 def test_the_keys_of_apps_are_numbers_where_they_can_be() -> None:
     """JSON has made texts of them."""
     cases = [{"input": '{"1": 2}', "output": '{"3": 4}'}, {"input": '{"x": 2}', "output": '[{"3": 4}, 5]'}]
-    suite = read(source(cases, checker="apps", function="f"))
+    suite = read(source(cases, whole_keys=True, checker="equal", function="f"))
     assert suite.cases == [([{1: 2}], [{3: 4}]), ([{"x": 2}], [{3: 4}])]

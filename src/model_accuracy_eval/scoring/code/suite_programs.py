@@ -3,6 +3,7 @@
 Preambles are what the benchmarks' own runners put in front of every program: models leave these imports out.
 """
 
+import inspect
 import json
 import re
 import typing
@@ -14,7 +15,7 @@ import msgspec
 from model_accuracy_eval.errors import BadData, BadValue, UnknownName
 from model_accuracy_eval.records import JSONObject, Problem
 from model_accuracy_eval.records.code import CaseProgram, Limits, Program, TextRule, ValueRule
-from model_accuracy_eval.scoring.code import solutions
+from model_accuracy_eval.scoring.code import contest_checkers, solutions
 from model_accuracy_eval.scoring.code.file_assembly import (
     LANGUAGES,
     Language,
@@ -107,7 +108,17 @@ def codecontests(code: str, row: JSONObject, *, language: str = "python") -> Cas
 
 
 def _tests(cases: list[Any], checker: str, function: str = "") -> str:
-    return msgspec.json.encode({"cases": cases, "checker": checker, "function": function}).decode()
+    data = {"cases": cases, "function": function, **_named_checker(checker, is_call=bool(function))}
+    return msgspec.json.encode(data).decode()
+
+
+def _named_checker(name: str, *, is_call: bool) -> JSONObject:
+    """The sandbox knows the general rules by their names, and those of benchmarks by their source."""
+    if not hasattr(contest_checkers, name):
+        return {"checker": name}
+    function = f"{name}_values" if is_call else name
+    source = f"{inspect.getsource(contest_checkers)}\ncheck = {function}\n"
+    return {"checker_source": source, "whole_keys": function == "apps_values"}
 
 
 # The cases of a task file: written there, or in a column of the rows.
@@ -133,7 +144,7 @@ def case_program(
 ) -> CaseProgram:
     """The program with the problem's cases in place of tests; `row` has its columns as texts."""
     data = {"cases": [_cases(cases, problem, row)], "function": rules.function}
-    tests = json.dumps({**data, "tolerance": rules.tolerance, **_checker(rules)})
+    tests = json.dumps({**data, "tolerance": rules.tolerance, **checker_of(rules)})
     fields = {**msgspec.structs.asdict(program), "tests": tests}
     return CaseProgram(**fields, kind="calls" if rules.function else "stdin", all_cases=rules.all_cases)
 
@@ -148,14 +159,14 @@ def _cases(cases: WrittenCases | str, problem: Problem, row: Mapping[str, str]) 
     return problem.extras[cases]
 
 
-def _checker(rules: CaseRules) -> dict[str, str]:
+def checker_of(rules: CaseRules) -> JSONObject:
     names = typing.get_args(ValueRule if rules.function else TextRule)
     name = rules.checker or names[0]
     if "\n" in name or "def check" in name:
         return {"checker_source": name}
     if name not in names:
         raise UnknownName("checker", name, names)
-    return {"checker": name}
+    return _named_checker(name, is_call=bool(rules.function))
 
 
 def check_rules(where: str, fields: dict[str, Any]) -> None:
@@ -172,7 +183,7 @@ def check_rules(where: str, fields: dict[str, Any]) -> None:
                 raise BadValue(f"{where}: a case is an object with 'input' and 'output', and nothing else.")
             if not all(isinstance(text, str) for text in case.values()):
                 raise BadValue(f"{where}: the input and the output of a case are texts; put numbers in quotes.")
-    _checker(CaseRules(str(fields.get("function", "")), str(fields.get("checker", ""))))
+    checker_of(CaseRules(str(fields.get("function", "")), str(fields.get("checker", ""))))
 
 
 # MultiPL-E: a reply in one of its languages → the complete file; the file and its row → what is run.
