@@ -6,21 +6,21 @@ The solution must pass and a wrong one must fail. The mode must never depend on 
 import ast
 import asyncio
 import hashlib
-from collections.abc import Sequence
+import platform
+import re
+from collections.abc import Awaitable, Callable, Sequence
 from functools import lru_cache
 from weakref import WeakValueDictionary
 
 import msgspec
 
 from model_accuracy_eval.errors import BadData
-from model_accuracy_eval.ports import Sandbox
 from model_accuracy_eval.records.code import CaseProgram, Execution, Isolation, Mode, Program
 from model_accuracy_eval.sandbox.pool import WorkerPool
 from model_accuracy_eval.scoring.code.code_syntax import parse_expression, parse_source
 
-_MODES: tuple[Mode, ...] = ("split", "shared")
-"""The one that cannot be cheated first."""
-
+Run = Callable[..., Awaitable[Execution]]
+"""As `WorkerPool.run`."""
 _NOT_AN_ANSWER = "..."
 """Equal to nothing that tests expect, and of no type that they ask for."""
 _COMMANDED = frozenset({"dictConfig", "unsafe_load", "full_load", "UnsafeLoader", "FullLoader"})
@@ -60,7 +60,7 @@ class ModeDetectingSandbox:
         try:
             mode = await self._mode(program)
         except BadData as error:
-            return self._pool.harness_error(program, f"{error.sentence} {error.detail}")
+            return self._pool.harness_error(program, f"{error.sentence} {error.detail}".rstrip())
         return await self._pool.run(msgspec.structs.replace(program, mode=mode))
 
     async def close(self) -> None:
@@ -91,7 +91,7 @@ class ModeDetectingSandbox:
         key = _key(solution)
         async with self._locks.setdefault(key, asyncio.Lock()):
             if key not in self._modes:
-                self._modes[key] = await detect_mode(self._pool, "this task", solution)
+                self._modes[key] = await detect_mode(self._pool.run, "this task", solution)
         return self._modes[key]
 
 
@@ -112,35 +112,59 @@ def _key(program: Program) -> str:
     return hashlib.sha256(msgspec.json.encode(program)).hexdigest()
 
 
-async def detect_mode(sandbox: Sandbox, task: str, reference: Program) -> Mode:
+async def detect_mode(run: Run, task: str, reference: Program) -> Mode:
     """The first mode in which the reference passes and a wrong solution does not."""
+    wrong = _wrong_solutions(task, reference)
+    modes: tuple[Mode, ...] = ("split", "shared")  # the one that cannot be cheated first
     objections = []
-    modes = _MODES
     if calls_by_data(reference.tests):
         modes, objections = ("shared",), ["split: the tests may call what a program names"]
     for mode in modes:
-        right = msgspec.structs.replace(reference, mode=mode)
-        wrong = msgspec.structs.replace(right, code=break_functions(reference.code))
-        passing, failing = await asyncio.gather(sandbox.run(right), sandbox.run(wrong))
-        if passing.passed and failing.passed:  # such as of a class of data, or a lambda
-            failing = await sandbox.run(
-                msgspec.structs.replace(right, code=break_all(reference.code, reference.entry_points))
-            )
-        for execution in (passing, failing):
-            if execution.passed is None:  # the next mode can be cheated: no trouble of this machine may lead there
-                raise BadData(f"It is not known in which mode {task} is judged.", detail=execution.detail)
-        if passing.passed and not passing.integrity.startswith(mode):
-            objections.append(f"{mode}: {passing.detail}")
-        elif passing.passed and not failing.passed:
+        objection = await _objection(run, task, msgspec.structs.replace(reference, mode=mode), wrong)
+        if not objection:
             return mode
-        elif passing.passed:
-            objections.append(f"{mode}: a wrong solution was not seen to fail ({failing.verdict})")
-        else:
-            objections.append(f"{mode}: the solution did not pass ({passing.verdict}: {passing.detail})")
+        objections.append(f"{mode}: {objection}")
+    if missing := re.search(r"No module named '(\w+)", objections[-1]):
+        raise BadData(
+            f"The solution of {task} needs {missing[1]}, which is not in the sandbox: take --sandbox docker, and with "
+            "--sandbox-image an image that has it."
+        )
     raise BadData(
         f"The tests of {task} cannot judge programs: in neither mode do they tell its own solution from a wrong one.",
         detail="\n".join(objections),
     )
+
+
+def _wrong_solutions(task: str, reference: Program) -> list[str]:
+    """The second one breaks more, such as classes of data, or a lambda."""
+    try:
+        return [break_functions(reference.code), break_all(reference.code, reference.entry_points)]
+    except (SyntaxError, ValueError, RecursionError) as error:
+        python = platform.python_version()
+        raise BadData(f"The solution of {task} cannot be read by Python {python}: {error}.") from error
+
+
+async def _objection(run: Run, task: str, right: Program, wrong: Sequence[str]) -> str:
+    """Why programs cannot be judged in this mode; empty if they can."""
+    passing = failing = await run(right)
+    for code in wrong:
+        if failing.passed:
+            failing = await run(_broken(right, code, passing), once=True)
+    for execution in (passing, failing):
+        if execution.passed is None:  # the next mode can be cheated: no trouble of this machine may lead there
+            raise BadData(f"It is not known in which mode {task} is judged.", detail=execution.detail)
+    if not passing.passed:
+        return f"the solution did not pass ({passing.verdict}: {passing.detail})"
+    if not passing.integrity.startswith(right.mode):
+        return passing.detail
+    return f"a wrong solution was not seen to fail ({failing.verdict})" if failing.passed else ""
+
+
+def _broken(right: Program, code: str, passing: Execution) -> Program:
+    """It may hang: what takes far longer than the solution is no pass either."""
+    seconds = min(right.limits.wall_seconds, max(1.0, 4 * (passing.cpu_seconds or right.limits.wall_seconds)))
+    limits = msgspec.structs.replace(right.limits, wall_seconds=seconds)
+    return msgspec.structs.replace(right, code=code, limits=limits)
 
 
 def calls_by_data(tests: str) -> bool:

@@ -125,12 +125,13 @@ class WorkerPool:
         finally:
             self._free.put(replaceable)
 
-    async def run(self, program: Program) -> Execution:
+    async def run(self, program: Program, *, once: bool = False) -> Execution:
+        """`once`: where it ran out of time, that is all that is asked, and nobody waits for it to run alone."""
         if program.language != "python":
             find_toolchain(program.language)
         check_files(program)
         cancellation = Cancellation()
-        future = self._threads.submit(self._execute, program, cancellation)
+        future = self._threads.submit(self._execute, program, cancellation, once=once)
         try:
             return await asyncio.wrap_future(future)
         except asyncio.CancelledError:
@@ -149,10 +150,10 @@ class WorkerPool:
             list(threads.map(ReplaceableWorker.discard, self._workers))
         self._backend.close()
 
-    def _execute(self, program: Program, cancellation: Cancellation) -> Execution:
+    def _execute(self, program: Program, cancellation: Cancellation, *, once: bool) -> Execution:
         replaceable = self._free.get()
         try:
-            return self._judge_in_turns(replaceable, program, cancellation)
+            return self._judge_in_turns(replaceable, program, cancellation, once=once)
         except WorkerLost as error:
             if cancellation.cancelled or replaceable.closed:
                 return self.harness_error(program, str(error), attempts=2)
@@ -163,12 +164,12 @@ class WorkerPool:
             self._free.put(replaceable)
 
     def _judge_in_turns(
-        self, replaceable: ReplaceableWorker, program: Program, cancellation: Cancellation
+        self, replaceable: ReplaceableWorker, program: Program, cancellation: Cancellation, *, once: bool
     ) -> Execution:
         """A program that ran out of time but had little core time runs again, when nothing else does."""
         with self._turns.beside_others():
             execution = self._run_on(replaceable, program, cancellation)
-        if not execution.is_undecided(program.limits):
+        if once or not execution.is_undecided(program.limits):
             return execution
         with self._turns.alone():
             again = self._run_on(replaceable, program, cancellation, alone=True)

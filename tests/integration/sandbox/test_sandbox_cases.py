@@ -30,6 +30,14 @@ HONEST = {
     "a thread that nobody waits for": "import threading\n"
     "threading.Thread(target=lambda: print(sum(map(int, input().split())))).start()",
     "printing at its end": "import atexit\natexit.register(lambda: print(sum(map(int, input().split()))))",
+    "an object that prints when it goes": (
+        "class A:\n    def __init__(self, text): self.text = text\n    def __del__(self): print(sum(map(int, self.text.split())))\n"
+        "def main(): return A(input())\na = main()"
+    ),
+    "a file of its own that it never closes": "out = open(1, 'w', closefd=False)\nout.write(str(sum(map(int, input().split()))))",
+    "a generator that was not run to its end": (
+        "def g():\n    try: yield\n    finally: print(sum(map(int, input().split())))\nit = g()\nnext(it)"
+    ),
     "other processes": "import subprocess, sys\nnumbers = input().split()\n"
     "print(subprocess.run(['echo', str(sum(map(int, numbers)))], capture_output=True, text=True).stdout)",
     "its own source": f"import inspect, sys\nassert 'inspect' in open(__file__).read()\n{ADD}",

@@ -31,10 +31,12 @@ class CountingPool(WorkerPool):
     def __init__(self) -> None:
         super().__init__(UnconfinedBackend(), workers=2)
         self.ran: list[Program] = []
+        self.found: list[Execution] = []
 
-    async def run(self, program: Program) -> Execution:
+    async def run(self, program: Program, *, once: bool = False) -> Execution:
         self.ran.append(program)
-        return await super().run(program)
+        self.found.append(await super().run(program, once=once))
+        return self.found[-1]
 
 
 @pytest.fixture
@@ -78,6 +80,34 @@ def test_tests_that_only_ask_for_a_type_can_judge(pool: CountingPool) -> None:
     """The wrong solution gives back nothing that passes for a text or a number."""
     asking = msgspec.structs.replace(PLUS_ONE, tests="assert f(1)\nassert isinstance(f(1), (int, str))")
     assert run(ModeDetectingSandbox(pool).run(asking)).verdict == "passed"
+
+
+def test_a_broken_solution_that_hangs_is_not_waited_for(pool: CountingPool) -> None:
+    """It runs out of a time that the solution itself sets, and never alone, when all others would wait for it."""
+    code = "import time\ndef f(x): return x + 1\nwhile f(1) != 2: time.sleep(0.05)"
+    found = run(ModeDetectingSandbox(pool).run(msgspec.structs.replace(PLUS_ONE, reference=code)))
+    assert (found.verdict, found.integrity) == ("passed", "split")
+    assert [one.verdict for one in pool.found] == ["passed", "timeout", "passed"]
+    assert not any(one.alone for one in pool.found)
+    assert pool.ran[1].limits.wall_seconds == 1.0
+
+
+@pytest.mark.parametrize(
+    ("solution", "said"),
+    [
+        ("def f(x): return x +", "The solution of this task cannot be read by Python 3"),
+        (
+            "import nosuch.part\ndef f(x): return x + 1",
+            "needs nosuch, which is not in the sandbox: take --sandbox docker",
+        ),
+    ],
+)
+def test_a_solution_that_cannot_run_here_is_one_sentence(pool: CountingPool, solution: str, said: str) -> None:
+    """No program is judged by it."""
+    found = run(ModeDetectingSandbox(pool).run(msgspec.structs.replace(PLUS_ONE, reference=solution)))
+    assert found.passed is None
+    assert said in found.detail
+    assert "\n" not in found.detail
 
 
 UNREACHED = """

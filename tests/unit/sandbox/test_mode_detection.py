@@ -21,7 +21,7 @@ def test_no_mode_follows_from_trouble(unknown: str) -> None:
         lambda program: "harness_error" if unknown in program.code and program.mode == "split" else "passed"
     )
     with pytest.raises(BadData, match="It is not known in which mode this task is judged"):
-        asyncio.run(detect_mode(sandbox, "this task", RIGHT))
+        asyncio.run(detect_mode(lambda program, **_: sandbox.run(program), "this task", RIGHT))
     assert {program.mode for program in sandbox.programs} == {"split"}
 
 
@@ -35,7 +35,7 @@ class ScriptedPool(WorkerPool):
     def __init__(self, *verdicts: str) -> None:
         self._verdicts = list(verdicts)
 
-    async def run(self, program: Program) -> Execution:
+    async def run(self, program: Program, *, once: bool = False) -> Execution:
         return Execution(verdict=self._verdicts.pop(0), isolation="none", integrity="exit code")  # type: ignore[arg-type]
 
 

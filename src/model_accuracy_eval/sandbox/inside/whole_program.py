@@ -5,6 +5,7 @@ be gained by that: whatever it says the program printed is compared in another p
 """
 
 import atexit
+import gc
 import importlib
 import linecache
 import os
@@ -284,6 +285,10 @@ def _run_script(compiled: CodeType) -> None:
     exit_code = _exit_code(compiled, module)
     threading._shutdown()  # type: ignore[attr-defined]  # noqa: SLF001 - waits for threads, as the interpreter does
     atexit._run_exitfuncs()  # noqa: SLF001
+    # As the interpreter does: objects may print when they go, and files of their own write what they hold.
+    sys.modules.pop("__main__", None)
+    del module
+    gc.collect()
     try:
         if sys.stdout:
             sys.stdout.flush()
