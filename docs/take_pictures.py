@@ -19,7 +19,7 @@ from tests.browser import Tab, find_chromium, opened  # noqa: E402
 from tests.waiting import free_port  # noqa: E402
 
 from model_accuracy_eval import evaluate  # noqa: E402
-from model_accuracy_eval.records import Report  # noqa: E402
+from model_accuracy_eval.records import Identity, Report  # noqa: E402
 from model_accuracy_eval.report import comment  # noqa: E402
 
 PICTURES = ROOT / "docs" / "pictures"
@@ -41,6 +41,9 @@ table { border-collapse: collapse; } th, td { border: 1px solid #d0d7de; padding
 tr:nth-child(2n) { background: #f6f8fa; }
 code { background: #818b981f; border-radius: 6px; padding: .2em .4em; font-size: 85%; } a { color: #0969da; }
 """
+
+
+ABOUT = Identity(repository="acme/adapter", commit="2f0c7d91ab34", label="vllm-api-stream-chat")
 
 
 def run(folder: Path, model: Path, baseline: str | None = None) -> Report:
@@ -101,7 +104,7 @@ def main() -> None:
         take(tab, f"{page}#{DATASET}/{PROBLEM}/0", "page-reply.png", ready=panel, height=800)
 
         worse = run(folder / "worse", with_a_mistake(folder), base.outcome.folder)
-        body = comment.as_comment(worse, commit="2f0c7d91ab34")
+        body = comment.as_comment(worse, identity=ABOUT)
         (folder / "comment.html").write_text(as_github_shows(body))
         take(
             tab,

@@ -189,10 +189,15 @@ class FakeRunningAdapter:
 class FakeLauncher:
     """Starts nothing; remembers what it was asked to start."""
 
+    image_now = ""
+
     def __init__(self, owner: str | None = None) -> None:
         self.owner = owner
         self.running = FakeRunningAdapter()
         self.started: list[dict[str, Any]] = []
+
+    def image(self) -> str:
+        return self.image_now
 
     def port_owner(self, port: int) -> str | None:
         return self.owner

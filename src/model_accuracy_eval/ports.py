@@ -119,6 +119,10 @@ class RunningAdapter(Protocol):
 class Launcher(Protocol):
     """Runs adapters on this machine."""
 
+    def image(self) -> str:
+        """Fetches the image that deploy.sh will run in, and holds to it; returns its name with the digest. Empty where
+        it runs in none."""
+
     def port_owner(self, port: int) -> str | None:
         """Returns who listens on the port ("python3, pid 4711"), or None when it is free."""
 

@@ -175,18 +175,18 @@ def test_shards_split_a_sample(tmp_path: Path, questions: Path) -> None:
         assert (done.code, change in done.err) == (2, True), done.err
 
 
-@pytest.mark.parametrize("fact", ["adapter", "weights"])
-def test_shards_of_two_adapters_or_weights_are_not_mixed(tmp_path: Path, questions: Path, fact: str) -> None:
-    """A branch or a hub may move between two jobs of a matrix."""
+@pytest.mark.parametrize("fact", ["commit", "image", "weights"])
+def test_shards_of_two_commits_images_or_weights_are_not_mixed(tmp_path: Path, questions: Path, fact: str) -> None:
+    """A branch, a tag or a hub may move between two jobs of a matrix."""
     with FaultServer(answer) as server:
         folders = [evaluated(server, questions, tmp_path / f"s{at}", "--shard", f"{at}/2") for at in (0, 1)]
     for at, folder in enumerate(folders):
         run = command.facts(folder)
-        run["environment"][fact] = f"commit {at}"
+        run["identity"] |= {"repository": "acme/adapter", fact: f"its-{at}"}
         (folder / "run.json").write_text(json.dumps(run))
         seal(folder)
     done = command.run("merge", *folders, "--out", tmp_path / "merged")
-    assert (done.code, f"{fact}: commit 0" in done.err, f"{fact}: commit 1" in done.err) == (2, True, True), done.err
+    assert (done.code, "its-0" in done.err, "its-1" in done.err) == (2, True, True), done.err
 
 
 def test_the_verdict_of_merged_shards_never_hangs_on_their_order(tmp_path: Path, questions: Path) -> None:

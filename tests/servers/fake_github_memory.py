@@ -52,6 +52,7 @@ class Memory:
         """Who the token speaks as: an app, which has no user, if it ends in `[bot]`."""
         self.url = ""
         self.permissions: dict[str, tuple[str, str]] = {}
+        """By login; with a repository before it, of that one."""
         self.properties: list[JSON] | None = []
         self.topics: list[str] = []
         self.files: dict[str, Any] = {}
@@ -63,10 +64,12 @@ class Memory:
         self.largest_content = 1 << 20
         """Bytes of a file that GitHub shows with its hash."""
         self.before_put: Callable[[], object] = lambda: None
-        """Called before something is changed: another job may be faster."""
+        self.before_listing: Callable[[], object] = lambda: None
+        """Called before something is changed, or comments are listed: another job may be faster."""
         self.pulls: dict[int, JSON] = {}
         self.pushes: list[JSON] = []
         """To the branches of pull requests, the newest first."""
+        self.pull_commits: dict[int, list[str]] = {}
         self.commit_pulls: dict[str, list[JSON]] = {}
         self.comments: dict[int, JSON] = {}
         self.reactions: dict[int, list[str]] = {}
@@ -149,7 +152,8 @@ class Memory:
         return (403, INTEGRATION, {}) if self.login.endswith("[bot]") else (200, user(self.login), {})
 
     def _get_collaborators_permission(self, places: JSON, _: JSON, __: Any) -> Reply:
-        told = self.permissions.get(unquote(places["username"]))
+        name = unquote(places["username"])
+        told = self.permissions.get(f"{places['owner']}/{places['repo']} {name}", self.permissions.get(name))
         if told is None:
             return 404, NOT_FOUND, {}
         return 200, {"permission": told[0], "role_name": told[1], "user": None}, {}
@@ -249,12 +253,21 @@ class Memory:
     def _get_activity(self, _: JSON, __: JSON, asked: JSON) -> Reply:
         return self._paged([each for each in self.pushes if each["ref"] == asked["ref"]], asked)
 
+    def _get_pulls_commits(self, places: JSON, _: JSON, asked: JSON) -> Reply:
+        """At most 250, as GitHub lists them."""
+        told = self.pulls.get(int(places["pull_number"]))
+        if told is None:
+            return 404, NOT_FOUND, {}
+        commits = self.pull_commits.get(int(places["pull_number"]), [told["head"]["sha"]])
+        return self._paged([{"sha": sha, "url": f"{self.url}/commits/{sha}"} for sha in commits[:250]], asked)
+
     def _get_commits_pulls(self, places: JSON, _: JSON, asked: JSON) -> Reply:
         if places["commit_sha"] not in self.commit_pulls:
             return 422, {"message": f"No commit found for SHA: {places['commit_sha']}"}, {}
         return self._paged(self.commit_pulls[places["commit_sha"]], asked)
 
     def _get_issues_comments(self, places: JSON, _: JSON, asked: JSON) -> Reply:
+        self.before_listing()
         number = int(places["issue_number"])
         return self._paged([told for key, told in self.comments.items() if self._threads[key] == number], asked)
 

@@ -23,7 +23,7 @@ _TEMPLATES = [
             "collaborators/{username}/permission", "commits/{commit_sha}/pulls", "commits/{ref}/check-runs",
             "contents/{path}", "git/blobs/{file_sha}", "git/commits", "git/refs", "git/trees",
             "issues/comments/{comment_id}", "issues/comments/{comment_id}/reactions", "issues/{issue_number}/comments",
-            "properties/values", "pulls/{pull_number}", "statuses/{sha}", "topics",
+            "properties/values", "pulls/{pull_number}", "pulls/{pull_number}/commits", "statuses/{sha}", "topics",
         )
     ),
 ]  # fmt: skip

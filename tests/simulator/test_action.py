@@ -73,7 +73,7 @@ def test_a_push_after_the_admins_word_gets_no_verdict(scene: Scene) -> None:
     assert f"`{named[:12]}`" in scene.comment
     assert "which was not evaluated" in scene.comment
     run = json.loads((scene.report(step) / "run.json").read_text())
-    assert f"at commit {named}, tree " in run["environment"]["adapter"]
+    assert run["identity"]["commit"] == named
 
 
 def test_no_token_is_left_anywhere(scene: Scene) -> None:

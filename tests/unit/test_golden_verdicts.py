@@ -9,7 +9,7 @@ from tests.unit.report.comment_samples import LINKS
 from tests.unit.run.test_pipeline import asked, evaluate, plan
 
 from model_accuracy_eval.benchmarks import demo
-from model_accuracy_eval.records import Report, Request
+from model_accuracy_eval.records import Identity, Report, Request
 from model_accuracy_eval.report import comment
 
 ROWS = b"".join(b'{"question": "What is %d + 1?", "answer": "#### %d"}\n' % (at, at + 1) for at in range(120))
@@ -44,15 +44,18 @@ def run(gate: str, seed: str, base: MemoryStore | None = None, *, early: bool = 
     return evaluate(the_plan, answers(seed), hub=hub, open_archive=lambda _: base)
 
 
+ABOUT = Identity(repository="acme/adapter", commit="89abcdef0123", label="fake")
+
+
 @pytest.mark.parametrize("name", GATES)
 def test_a_verdict_looks_as_it_did(name: str) -> None:
     """Title and conclusion of the check, then the comment; the job summary is the same."""
     base = run("", "before")[1] if "baseline" in name else None
     report, _ = run(GATES[name], "now", base, early="early" in name)
     assert report.outcome.conclusion == name.split(maxsplit=1)[0]
-    check = comment.as_check(report, commit="89abcdef0123", links=LINKS)
-    shown = comment.as_comment(report, commit="89abcdef0123", links=LINKS)
-    assert shown == check.summary == comment.as_summary(report, commit="89abcdef0123", links=LINKS)
+    check = comment.as_check(report, identity=ABOUT, links=LINKS)
+    shown = comment.as_comment(report, identity=ABOUT, links=LINKS)
+    assert shown == check.summary == comment.as_summary(report, identity=ABOUT, links=LINKS)
     golden_files.check(f"verdicts/{name.replace(' ', '_')}.md", f"{check.conclusion}: {check.title}\n\n{shown}\n")
 
 

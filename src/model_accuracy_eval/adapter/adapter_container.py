@@ -29,6 +29,7 @@ from model_accuracy_eval.system.docker_engine import Labels, OwnContainer
 
 if TYPE_CHECKING:
     from docker import DockerClient
+    from docker.models.images import Image
 
 
 _STOP_LIMIT = 4.0
@@ -223,6 +224,20 @@ class ContainerLauncher:
         say: Callable[[str], None] = lambda sentence: None,
     ) -> None:
         self._environ, self._options, self._check, self._say = environ, options, check, say
+        self._image_id = ""
+
+    def image(self) -> str:
+        with contextlib.closing(docker_engine.connect(self._environ)) as client:
+            return docker_engine.digest(self._fetched(client), self._options.image)
+
+    def _fetched(self, client: "DockerClient") -> "Image":
+        """The image as it was when it was first looked at, whatever its tag has been moved to since."""
+        if not self._image_id and not docker_engine.has_image(client, self._options.image):
+            docker_engine.pull(client, self._options.image, self._say, self._check)
+        with docker_engine.engine_errors(f"The image {self._options.image} could not be looked up"):
+            image = client.images.get(self._image_id or self._options.image)
+        self._image_id = str(image.id)
+        return image
 
     def port_owner(self, port: int) -> str | None:
         return port_owner(port)
@@ -261,8 +276,7 @@ class ContainerLauncher:
         name = f"{docker_engine.MARK}-{secrets.token_hex(6)}"
         client = docker_engine.connect(self._environ)
         try:
-            if not docker_engine.has_image(client, self._options.image):
-                docker_engine.pull(client, self._options.image, self._say, self._check)
+            self._fetched(client)
             own = docker_engine.find_own_container(client)
             create = self._creation(
                 client, own, name, command, folder=folder, model_path=model_path, port=port, npus=npus
@@ -302,7 +316,7 @@ class ContainerLauncher:
         variables = container_spec.variables(self._environ, own, folder=folder, model_path=model_path, port=port)
         return partial(
             client.containers.create,
-            self._options.image,
+            self._image_id,
             command[1:],
             entrypoint=command[:1],
             name=name,

@@ -263,6 +263,9 @@ class ProcessLauncher:
         self._check = check
         self._user = user
 
+    def image(self) -> str:
+        return ""
+
     def port_owner(self, port: int) -> str | None:
         return port_owner(port)
 

@@ -155,7 +155,7 @@ def _is_admitted(context: ActionContext, ports: ActionPorts) -> bool:
 def _evaluate(context: ActionContext, ports: ActionPorts, publisher: Publisher) -> Outcome:
     # First and alone: nothing of the adapter or of the workspace is fetched, read or run for somebody who is no admin.
     _admit(context, ports)
-    plan, checked_out = ports.plan(ports.needs_adapter), None
+    plan, checked_out = msgspec.structs.replace(ports.plan(ports.needs_adapter), identity=context.identity), None
     if ports.needs_adapter:
         with ports.step.group("Fetch the adapter"):
             checked_out = ports.check_out()
@@ -271,9 +271,10 @@ class ActionStep:
 
     def sweep(self) -> None:
         """Runs the post step: closes and removes what a killed main step left behind."""
-        if check := check_sink.left_open(self.step):
+        if checks := check_sink.left_open(self.step):
             with GitHubRest(self.requester()) as github:
-                check_sink.close(check, github)
+                for check in checks:
+                    check_sink.close(check, github)
         if folder := self.step.state(STATE_FOLDER):
             remove(folder, self.step.warning)
         if run_id := self.step.state(_STATE_RUN):
@@ -318,7 +319,8 @@ class _Evaluation:
             event,
             step.environment,
             label=first.label,
-            model=step.step.input("model"),
+            image=str(self._values.get("adapter-image", "")) if self._needs_adapter else "",
+            model=str(self._values.get("model", "")),
         )
 
     def ports(self, sink_values: dict[str, Any]) -> ActionPorts:
@@ -413,8 +415,7 @@ class _Evaluation:
             user = _adapter_user(plan, allow_unsafe=self._inputs.allow_unsafe)
             if user and plan.settings.baseline and not is_artifact(plan.settings.baseline):
                 user.refuse_answers(plan.settings.baseline)
-            place = f"{context.adapter_repository} at commit {context.adapter_commit}"
-            facts |= {"adapter": f"{place}, tree {checked_out.tree}", "deploy.sh": _confinement(plan, user)}
+            facts |= {"tree": checked_out.tree, "deploy.sh": _confinement(plan, user)}
         ports = engines.ports(
             plan,
             step.environment,

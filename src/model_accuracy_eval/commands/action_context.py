@@ -5,8 +5,10 @@ Inputs are described like settings; those of the sinks are in `sinks`. Tokens ar
 
 import contextlib
 import os
+import secrets
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -134,6 +136,7 @@ def action_context(
     environment: Mapping[str, str],
     *,
     label: str,
+    image: str,
     model: str,
 ) -> ActionContext:
     """What is known of the step before anything is checked out."""
@@ -155,11 +158,14 @@ def action_context(
         objections=commits.objections,
         adapter_path=action_inputs.adapter_path,
         hardware="" if action_inputs.hardware == "any" else action_inputs.hardware,
+        image=image,
         model=model,
         allowed_models=action_inputs.allowed_models,
         admit_only=action_inputs.admit_only,
         label=label,
-        key=f"{run}-{attempt}-{environment.get('GITHUB_JOB', '')}-{label}",
+        run=f"{run}-{attempt}",
+        started=time.time(),
+        key=f"{run}-{attempt}-{secrets.token_hex(8)}",
         run_url=f"{server}/{repository}/actions/runs/{run}",
         workspace=environment.get("GITHUB_WORKSPACE", ""),
     )
@@ -281,22 +287,26 @@ def _event(context: ActionContext) -> list[str]:
 
 
 def _permission(context: ActionContext, github: GitHubRest) -> list[str]:
-    repository, login = context.adapter_repository, context.actor.login
+    """Of the adapter's repository, whose code is run, and of the workflow's own, which lends runner and name to it."""
+    login, own = context.actor.login, context.repository
+    repositories = [context.adapter_repository] + [own] * (not context.own_adapter)
     if login.endswith("[bot]"):
         objection = (
-            f"{login} is a bot, and only an admin of {repository} can start an accuracy evaluation; one of them can "
-            "re-run this job, or comment /evaluate."
+            f"{login} is a bot, and only an admin of {' and '.join(repositories)} can start an accuracy evaluation; "
+            "one of them can re-run this job, or comment /evaluate."
         )
         return [objection]
-    permission = github.permission(repository, login)
-    if permission.admin:
-        return []
-    role = permission.role_name or permission.level
-    objection = (
-        f"{login} has the role '{role}' in {repository}, but only an admin of the adapter's repository can start "
-        "an accuracy evaluation; ask one to run this workflow."
-    )
-    return [objection]
+    objections = []
+    for repository in repositories:
+        permission = github.permission(repository, login)
+        if not permission.admin:
+            role = permission.role_name or permission.level
+            whose = "the adapter's" if repository == context.adapter_repository else "the workflow's"
+            objections.append(
+                f"{login} has the role '{role}' in {repository}, but only an admin of {whose} repository can start an "
+                "accuracy evaluation; ask one to run this workflow."
+            )
+    return objections
 
 
 def _model(context: ActionContext) -> list[str]:

@@ -18,9 +18,10 @@ def verify(run: str) -> None:
     )
     for doubt in ended.unverified or ():
         click.echo(f"Unverified: {doubt}.")
-    for name in ("adapter", "deploy.sh"):
-        if name in ended.environment:
-            click.echo(f"{name}: {ended.environment[name]}")
+    facts = {"verdict about": ended.identity.line, "deploy.sh": ended.environment.get("deploy.sh", "")}
+    for name, fact in facts.items():
+        if fact:
+            click.echo(f"{name}: {fact}")
     click.echo(
         f"The manifest's SHA-256 is {manifest_hash}. Who can write the folder can write a new manifest: compare this "
         "number with the job's log, or the artifact with its attestation (gh attestation verify)."

@@ -17,7 +17,7 @@ from github.Issue import Issue
 from github.IssueComment import IssueComment
 from github.Repository import Repository
 
-from model_accuracy_eval.errors import PublishFailed
+from model_accuracy_eval.errors import PublishFailed, Stopped
 from model_accuracy_eval.github import facts, refusals
 from model_accuracy_eval.github.checks import ChecksApi, clean
 from model_accuracy_eval.github.refusals import FOREIGN, Purpose
@@ -29,6 +29,8 @@ ACTIONS_BOT = "github-actions[bot]"
 """The author of what is written with a workflow's own GITHUB_TOKEN."""
 
 _TRIES = 8
+_SETTLED = 1.5
+"""Seconds after which a job that had read before we wrote has written."""
 _PAUSE, _LONGEST_PAUSE = 0.5, 8.0
 """Seconds after the first race that was lost, twice as many after each further one, and the most."""
 
@@ -48,35 +50,51 @@ class GitHubRest(ChecksApi):
     def hardware(self, repository: str) -> Hardware:
         return facts.hardware(self._requester, repository)
 
-    def head(self, repository: str, number: int) -> str:
-        return facts.head(self._requester, repository, number)
+    def commits(self, repository: str, number: int) -> list[str]:
+        return facts.commits(self._requester, repository, number)
 
-    def upsert_comment(self, repository: str, number: int, marker: str, body: str) -> str:
+    def upsert_comment(
+        self, repository: str, number: int, marker: str, merge: Callable[[Sequence[str]], str | None]
+    ) -> str:
         """Leaves exactly one comment of ours that begins with the marker, `<!-- … -->`; returns its URL.
 
         It is recognised by that first line, and by its author. The marker alone would not do: anybody can write one,
-        and model output may quote one.
+        and model output may quote one. `merge` makes its text of what is there; None: that is as it should be. Another
+        job may write between our look and our edit, which GitHub lets pass: so we look again a moment later.
         """
         action = f"to comment on pull request {number}"
         purpose = Purpose(action=action, permission="pull-requests: write", repository=repository)
-        issue = self._requester.repository(repository).get_issue(number)
+        issue, patience = self._requester.repository(repository).get_issue(number), self._requester.patience
         with purpose.explained():
             author = _own_login(self._requester)
-            own = _own(issue, marker, author)
-        text = f"{marker}\n{clean(body)}"
-        with purpose.explained():
-            for index, comment in enumerate(own):
-                try:
-                    self._requester.once(partial(comment.edit, text))
-                except GithubException as error:
-                    if error.status in (404, 410):  # somebody has just deleted it
-                        continue
-                    raise
-                _delete(own[index + 1 :])
-                return comment.html_url
-            return self._requester.once(
-                lambda: issue.create_comment(text), lambda: next(iter(_own(issue, marker, author)), None)
-            ).html_url
+        url = ""
+        for _ in range(_TRIES):
+            with purpose.explained():
+                own = _own(issue, marker, author)
+            text = merge([comment.body.partition("\n")[2] for comment in own])
+            if own and text is None:
+                return own[0].html_url
+            with purpose.explained():
+                url = self._write(issue, own, f"{marker}\n{clean(text or '')}", lambda: _own(issue, marker, author))
+            if patience.is_stopping:
+                break
+            with contextlib.suppress(Stopped):
+                patience.wait(_SETTLED)
+        return url
+
+    def _write(
+        self, issue: Issue, own: Sequence[IssueComment], text: str, look: Callable[[], Sequence[IssueComment]]
+    ) -> str:
+        for index, comment in enumerate(own):
+            try:
+                self._requester.once(partial(comment.edit, text))
+            except GithubException as error:
+                if error.status in (404, 410):  # somebody has just deleted it
+                    continue
+                raise
+            _delete(own[index + 1 :])
+            return comment.html_url
+        return self._requester.once(lambda: issue.create_comment(text), lambda: next(iter(look()), None)).html_url
 
     def append_to_branch(
         self, repository: str, branch: str, path: str, make: Callable[[bytes], bytes], *, message: str

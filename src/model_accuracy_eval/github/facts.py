@@ -8,7 +8,9 @@ from urllib.parse import quote
 
 import yaml
 from github import GithubException
+from github.Commit import Commit
 from github.ContentFile import ContentFile
+from github.PaginatedList import PaginatedList
 from github.PullRequest import PullRequest as GitHubPull
 from github.Repository import Repository
 
@@ -100,10 +102,14 @@ def _time(stamp: Any) -> datetime:
     return datetime.fromisoformat(str(stamp).replace("Z", "+00:00"))
 
 
-def head(requester: GitHubRequester, repository: str, number: int) -> str:
-    """The head commit of a pull request at this moment."""
+def commits(requester: GitHubRequester, repository: str, number: int) -> list[str]:
+    """Those of a pull request at this moment, the oldest first; the head is last, though GitHub lists 250 at most."""
     with _purpose(repository, f"to show pull request {number}").explained():
-        return _record(requester.repository(repository).get_pull(number)).head_sha
+        place = requester.repository(repository)
+        listed = PaginatedList(Commit, requester, f"{place.url}/pulls/{number}/commits", None)
+        found = [_text(commit.sha) for commit in listed]
+        head = _record(place.get_pull(number)).head_sha
+        return [*(sha for sha in found if sha != head), head]
 
 
 def _purpose(repository: str, action: str) -> Purpose:

@@ -13,6 +13,7 @@ from model_accuracy_eval.hubs.weights_listing import (
     ModelReference,
     WeightFile,
     WeightsListing,
+    folder_digest,
     free_bytes,
     list_path,
     parse_reference,
@@ -102,6 +103,7 @@ class HubWeights:
         return WeightsInfo(
             reference=reference,
             commit=listing.commit,
+            digest="" if listing.commit else folder_digest(listing),
             size=listing.total,
             shown=show_size(listing.total),
             task_types=listing.task_types,

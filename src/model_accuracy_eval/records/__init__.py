@@ -27,6 +27,7 @@ from model_accuracy_eval.records.exchange import ToolName as ToolName
 from model_accuracy_eval.records.exchange import ToolRound as ToolRound
 from model_accuracy_eval.records.exchange import ToolUse as ToolUse
 from model_accuracy_eval.records.exchange import Usage as Usage
+from model_accuracy_eval.records.identity import Identity as Identity
 from model_accuracy_eval.records.plan import ClientLimits as ClientLimits
 from model_accuracy_eval.records.plan import Gate as Gate
 from model_accuracy_eval.records.plan import RunPlan as RunPlan

@@ -1,11 +1,13 @@
 """The plan of a run: its settings, and what was resolved from them."""
 
 import re
+from pathlib import PurePath
 from typing import Any, Literal
 
 import msgspec
 
 from model_accuracy_eval.records.base import JSONObject, Record
+from model_accuracy_eval.records.identity import Identity
 from model_accuracy_eval.records.task import TaskGroup, TaskSpec
 from model_accuracy_eval.settings import Settings
 
@@ -15,11 +17,20 @@ class WeightsInfo(Record, frozen=True, kw_only=True):
 
     reference: str
     commit: str | None = None
+    digest: str = ""
+    """Of weights of this machine, which have no commit: a hash of their names, sizes and of blocks of each file."""
     size: int
     shown: str
     """The size as it is shown to users."""
     task_types: tuple[str, ...] = ()
     """Task types that the hub gives for them; empty: unknown."""
+
+    @property
+    def name(self) -> str:
+        """What no other weights are called."""
+        if self.commit:
+            return f"{self.reference.partition('@')[0]}@{self.commit}"
+        return f"{PurePath(self.reference).name} {self.digest}".strip()
 
 
 class Sampling(Record, frozen=True, kw_only=True):
@@ -124,6 +135,8 @@ class RunPlan(Record, frozen=True, kw_only=True):
     stamp: str
     settings: Settings = Settings()
     """The user's settings and the defaults; the other fields are resolved from them."""
+    identity: Identity = Identity()
+    """What the verdict will be about, as far as it is known before anything is measured."""
     limit_is_sample: bool = False
     """Whether `limit` draws problems; in plans of older releases it took the first ones, as `first` does."""
     tasks: tuple[TaskSpec, ...]

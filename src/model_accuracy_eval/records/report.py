@@ -1,10 +1,12 @@
 """How a run ended, how it compares with another run, and everything else that is in a report."""
 
+import posixpath
 import re
 from typing import Literal, get_args
 
 from model_accuracy_eval.records.base import Record
 from model_accuracy_eval.records.exchange import Service
+from model_accuracy_eval.records.identity import Identity
 from model_accuracy_eval.records.plan import Gate, RunPlan
 from model_accuracy_eval.records.scores import (
     Counts,
@@ -293,19 +295,36 @@ class ActionContext(Record, frozen=True, kw_only=True):
     """What `adapter_ref` stood for when the step began; empty if nothing could be found or nothing is checked out."""
     adapter_path: str
     hardware: str
+    image: str = ""
     model: str = ""
-    """The input."""
+    """As the inputs name them, this one and the image that deploy.sh runs in."""
     allowed_models: tuple[str, ...] = ()
     """Patterns, one of which the model must match; none: every model is allowed."""
     admit_only: bool = False
     label: str
     objections: tuple[str, ...] = ()
     """Why the commit cannot be fixed, as sentences."""
+    run: str = ""
+    """The number of the workflow run, and the attempt: 4711-1."""
+    started: float = 0.0
+    """When the step began, in seconds since the epoch."""
     key: str
-    """Differs between runs, and between the attempts of one run."""
+    """Differs between all steps."""
     run_url: str
     workspace: str = ""
     """Outputs name paths relative to it, because later steps see it elsewhere."""
+
+    @property
+    def identity(self) -> Identity:
+        """What the verdict will be about."""
+        return Identity(
+            repository=self.adapter_repository,
+            commit=self.adapter_commit,
+            path=posixpath.normpath(self.adapter_path),
+            image=self.image,
+            weights=self.model,
+            label=self.label,
+        )
 
     @property
     def own_adapter(self) -> bool:

@@ -4,13 +4,13 @@ The verdict comes first, then the figures, then what counts against them. Everyt
 without a report, such as a refusal, has the same form.
 """
 
-import hashlib
 from collections.abc import Iterator, Sequence
 
 from model_accuracy_eval.records import (
     Comparison,
     DatasetResult,
     GateResult,
+    Identity,
     Outcome,
     Record,
     Report,
@@ -26,6 +26,9 @@ from model_accuracy_eval.report.remarks import service_notes
 
 LONGEST_COMMENT = 65_536 - 100
 """GitHub takes 65,536 characters, the marker among them."""
+LONGEST_SECTION = LONGEST_COMMENT - 12_000
+"""Room for what a comment says of all its sections."""
+UNKNOWN = Identity()
 LONGEST_CHECK = 65_535
 """Bytes, not characters."""
 LONGEST_SUMMARY = 1024 * 1024
@@ -53,37 +56,27 @@ class CheckText(Record, frozen=True, kw_only=True):
     summary: str
 
 
-def as_comment(result: Report | Outcome, *, commit: str = "", head: str | None = "", links: Links | None = None) -> str:
-    """The comment below its marker.
-
-    `head`: the pull request's head by now, which may be another commit than the evaluated one; None: unknown.
-    """
-    opening = f"{_opening(result, commit)}{_other_head(commit, head)}"
-    return _page(result, opening, links, limit=LONGEST_COMMENT, measure=markdown.characters)
-
-
-def marker(*parts: str) -> str:
-    """The hidden line above it, by which the next run finds it: the same parts, the same comment."""
-    key = hashlib.sha256("\0".join(parts).encode(errors="replace")).hexdigest()[:16]
-    return f"<!-- model-accuracy-eval {key} -->"
+def as_comment(result: Report | Outcome, *, identity: Identity = UNKNOWN, links: Links | None = None) -> str:
+    """What the comment says of one identity; `comment_sections` puts it between those of the others."""
+    return _page(result, _opening(result, identity), links, limit=LONGEST_SECTION, measure=markdown.characters)
 
 
 def as_summary(
     result: Report | Outcome,
     *,
-    commit: str = "",
+    identity: Identity = UNKNOWN,
     links: Links | None = None,
     limit: int = LONGEST_SUMMARY,
 ) -> str:
     """The job summary: the same. `limit` is in bytes."""
-    return _page(result, _opening(result, commit), links, limit=limit, measure=markdown.octets)
+    return _page(result, _opening(result, identity), links, limit=limit, measure=markdown.octets)
 
 
-def as_check(result: Report | Outcome, *, commit: str = "", links: Links | None = None) -> CheckText:
+def as_check(result: Report | Outcome, *, identity: Identity = UNKNOWN, links: Links | None = None) -> CheckText:
     return CheckText(
         conclusion=CONCLUSIONS[outcome(result).conclusion].check,
         title=title(result),
-        summary=as_summary(result, commit=commit, links=links, limit=LONGEST_CHECK),
+        summary=as_summary(result, identity=identity, links=links, limit=LONGEST_CHECK),
     )
 
 
@@ -101,27 +94,19 @@ def _page(
     return markdown.fit(opening, parts, _links(links or Links()), limit=limit, measure=measure)
 
 
-def _opening(result: Report | Outcome, commit: str) -> str:
+def _opening(result: Report | Outcome, identity: Identity) -> str:
     ending = outcome(result)
     verdict = CONCLUSIONS[ending.conclusion]
     label = f" · {markdown.text(result.plan.settings.label, 100)}" if isinstance(result, Report) else ""
-    place = f" Commit: {markdown.code(commit[:12])}." if commit else ""
+    about = f"\n\nVerdict about {markdown.literal(identity.line)}" if identity.line else ""
     sentence = markdown.text(ending.sentence, 2000)
     heading = markdown.text(words(result), 200)
     # What a run without a gate came to has a colon of its own.
     between = " ·" if ":" in heading else ":"
     return (
         f"### {verdict.mark} Model accuracy{between} {heading}{label}\n\n"
-        f"{sentence}\n\nStage: {markdown.text(ending.stage, 60)}. Exit code: {ending.exit_code}.{place}"
+        f"{sentence}\n\nStage: {markdown.text(ending.stage, 60)}. Exit code: {ending.exit_code}.{about}"
     )
-
-
-def _other_head(commit: str, head: str | None) -> str:
-    if head is None:
-        return "\n\n⚠️ GitHub did not say whether the head of this pull request is still this commit."
-    if not head or head == commit:
-        return ""
-    return f"\n\n⚠️ The head of this pull request is {markdown.code(head[:12])} now, which was not evaluated."
 
 
 def _parts(report: Report) -> Iterator[MarkdownPart]:

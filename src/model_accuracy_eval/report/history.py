@@ -175,7 +175,15 @@ def _chosen_figure(line: HistoryLine, metric: str | None) -> PastFigure | None:
 def _key(line: HistoryLine, figure: PastFigure) -> tuple[str, ...]:
     """What figures of one series have in common, as texts that can be sorted."""
     sampling = msgspec.json.encode(line.sampling, order="deterministic").decode()
-    names = (line.dataset, line.version, figure.metric, line.model or "", line.label)
+    names = (
+        line.dataset,
+        line.version,
+        figure.metric,
+        line.model or "",
+        line.label,
+        line.repository.lower(),
+        line.path,
+    )
     return (*names, sampling, str(line.n), _asked(line))
 
 

@@ -32,6 +32,7 @@ _RECOGNISED = (
 )
 _MARKUP = re.compile(r"[\\`*_\[\]~!]")
 _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "|": "&#124;", "$": "&#36;", '"': "&quot;"})
+_NOT_LITERAL = str.maketrans("`<>|", "'‹›¦")
 _IN_ADDRESSES = ":/?#@!$&'*+,;=%~"
 _STARTS_A_BLOCK = re.compile(r"^([-+#=]|\d+[.)](?=\s|\Z))")
 _WORD = re.compile(r"[\w.-]{1,64}", re.ASCII)
@@ -58,6 +59,11 @@ def plain(raw: str) -> str:
 def code(raw: str) -> str:
     """A name such as a commit, easy to copy, if it is one word; otherwise as `text`."""
     return f"`{raw}`" if _WORD.fullmatch(raw) else text(raw)
+
+
+def literal(raw: str, longest: int = 600) -> str:
+    """One line as it is, to be copied. Neither does it end itself, nor is it taken for a hidden comment."""
+    return f"`{clip(plain(raw), longest).translate(_NOT_LITERAL)}`"
 
 
 def block_line(raw: str, longest: int = 2000) -> str:

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from contextlib import ExitStack
 
+from msgspec.structs import replace
+
 from model_accuracy_eval.errors import EvalError, UsageError
 from model_accuracy_eval.ports import Ports, Sink, Store
 from model_accuracy_eval.records import (
@@ -55,12 +57,14 @@ def _evaluate(plan: RunPlan, ports: Ports, objections: Sequence[str], at_exit: E
     with timer.stage("preflight"):
         checked = preflight.check(plan, ports, objections)
         datasets, weights_info = checked
+        plan = replace(plan, identity=preflight.identity(plan, weights_info, ports))
         versions = {prepared.task.name: prepared.version for prepared in datasets}
         with ports.clock.interruptible():
             baseline = previous_run.baseline(plan, versions, ports.open_archive)
         stop = early_stop.early_stop(plan, datasets, baseline)
         store = previous_run.open_folder(plan, datasets, ports)
         at_exit.callback(store.close)
+        plan = replace(plan, identity=previous_run.kept_identity(plan, store))
     store.write(f"configs/{plan.stamp}_{ports.facts['pid']}.py", saved_plan.dump(plan).encode())
     trouble, asked = _infer(plan, checked, store, ports, timer, stop=stop)
     with timer.stage("score"):
@@ -87,7 +91,12 @@ def _evaluate(plan: RunPlan, ports: Ports, objections: Sequence[str], at_exit: E
         answered_before=asked.answered_before,
         started=timer.started,
         finished=timer.now(),
-        environment={**previous_run.kept_facts(plan, store), **ports.facts, **_weights_facts(weights_info)},
+        environment={
+            **({"verdict about": plan.identity.line} if plan.identity.line else {}),
+            **previous_run.kept_facts(plan, store),
+            **ports.facts,
+            **_weights_facts(weights_info),
+        },
         replicas=replica_figures(dataset_results),
     )
     return report, store

@@ -11,6 +11,7 @@ from model_accuracy_eval.ports import Ports
 from model_accuracy_eval.records import (
     DataFile,
     DataRow,
+    Identity,
     MediaKind,
     PreparedDataset,
     RowsSource,
@@ -66,6 +67,15 @@ def check(plan: RunPlan, ports: Ports, objections: Sequence[str] = ()) -> Prefli
     ask_store.check(plan, ports)
     check_sandbox(plan, datasets, ports)
     return datasets, weights_info
+
+
+def identity(plan: RunPlan, weights_info: WeightsInfo | None, ports: Ports) -> Identity:
+    """What the verdict is about, and with it what is deployed: a tag or a branch may move while the run goes on."""
+    known = msgspec.structs.replace(plan.identity, label=plan.settings.label)
+    if weights_info is None:
+        return known
+    image = ports.launcher.image() if plan.settings.engine == "local" else known.image
+    return msgspec.structs.replace(known, weights=weights_info.name, image=image)
 
 
 def _check_parts(plan: RunPlan, datasets: Sequence[PreparedDataset]) -> None:

@@ -12,11 +12,13 @@ from model_accuracy_eval.records import (
     Comparison,
     DatasetChange,
     DatasetResult,
+    Identity,
     PreparedDataset,
     RunPlan,
     Sampling,
     Service,
 )
+from model_accuracy_eval.records.identity import changes
 from model_accuracy_eval.run_folder import journal, kept_run, results, runfile
 from model_accuracy_eval.run_folder.kept_run import KeptRun
 from model_accuracy_eval.run_folder.manifest import MANIFEST
@@ -51,6 +53,7 @@ class Baseline:
 
     def __init__(self, previous: PreviousRun, datasets: Collection[str]) -> None:
         self.run_id = previous.run.run_id
+        self.identity = previous.run.identity
         self.sampling_facts = previous.run.sampling_facts
         self.datasets = previous.run.judged
         self.sides = {name: previous.side(name) for name in self.datasets if name in datasets}
@@ -71,6 +74,7 @@ def compare(base: PreviousRun, new: PreviousRun) -> Comparison:
         (
             *base.doubts(),
             *new.doubts(),
+            *changes(base.run.identity, new.run.identity),
             *_sampling_note(base.run.sampling_facts, new.run.sampling_facts),
             *setting_changes(base.run.drawn, new.run.drawn),
         ),
@@ -144,7 +148,10 @@ def _differently_drawn(old: Sampling | None, new: Sampling) -> str:
 
 
 def against(
-    base: Baseline, plan: RunPlan, service: Service | None, dataset_results: tuple[DatasetResult, ...]
+    base: Baseline,
+    plan: RunPlan,
+    service: Service | None,
+    dataset_results: tuple[DatasetResult, ...],
 ) -> Comparison:
     """Compares the run that has just been judged with its baseline."""
     sides = {result.dataset: comparison_statistics.dataset_outcome(result) for result in dataset_results}
@@ -154,6 +161,7 @@ def against(
         lambda name: comparison_statistics.compare(base.sides[name], sides[name]),
         (
             *base.doubts,
+            *changes(base.identity, plan.identity),
             *_sampling_note(base.sampling_facts, sampling_facts(plan, service)),
             *setting_changes(base.drawn, plan.sampling),
         ),
@@ -185,7 +193,7 @@ def _comparison(
 # The run folder, new or resumed: it never mixes in replies to other questions or of another model.
 
 
-_FACTS = ("adapter", "deploy.sh", "weights")
+_FACTS = ("deploy.sh", "weights")
 
 
 def open_folder(plan: RunPlan, datasets: tuple[PreparedDataset, ...], ports: Ports) -> Store:
@@ -217,7 +225,11 @@ def _check(plan: RunPlan, datasets: tuple[PreparedDataset, ...], store: Store) -
 
 
 def note_service(
-    plan: RunPlan, datasets: tuple[PreparedDataset, ...], service: Service, store: Store, began: str
+    plan: RunPlan,
+    datasets: tuple[PreparedDataset, ...],
+    service: Service,
+    store: Store,
+    began: str,
 ) -> Service:
     """Writes into `run.json` which service answers, before the first answer; refuses another model than before.
 
@@ -233,6 +245,10 @@ def note_service(
         )
     if run is not None and (change := sampling_change(run.sampling_facts, sampling_facts(plan, service))):
         raise BadReuse(f"The run {plan.run_id} cannot go on, because its samples would be drawn in two ways. {change}")
+    if run is not None and (moved := changes(run.identity, plan.identity)):
+        raise BadReuse(
+            f"The run {plan.run_id} cannot go on, because its samples would be of two things. {' '.join(moved)}"
+        )
     if run is not None and run.sends_finish_reasons:
         service = replace(service, sends_finish_reasons=True)
     store.write(RUN_FILE, runfile.started(plan, datasets, service, began))
@@ -243,6 +259,20 @@ def kept_service(store: Store) -> Service | None:
     """Returns the service that gave the replies in the folder."""
     run = runfile.read_if_complete(store.read(RUN_FILE), store.root)
     return run.service if run else None
+
+
+def kept_identity(plan: RunPlan, store: Store) -> Identity:
+    """What the verdict is about: of replies that are judged again, what they are of. It is no other commit than the one
+    on which the verdict is asked for."""
+    run = runfile.read_if_complete(store.read(RUN_FILE), store.root) if plan.settings.mode == "eval" else None
+    kept, wanted = run.identity if run else Identity(), plan.identity
+    if kept == Identity():
+        return wanted
+    if wanted.repository and (kept.commit, kept.series[:2]) != (wanted.commit, wanted.series[:2]):
+        raise BadReuse(
+            f"The replies in {store.root} are about {kept.line}, and the verdict would be about {wanted.line}."
+        )
+    return kept
 
 
 def kept_facts(plan: RunPlan, store: Store) -> dict[str, str]:

@@ -1,7 +1,6 @@
 """The history file: a JSON line for each dataset of a run, which any program may append to."""
 
 import contextlib
-import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timezone
 from typing import Any, Literal
@@ -30,7 +29,6 @@ from model_accuracy_eval.scoring.verdicts.comparison_statistics import (
 
 
 HISTORY_SUFFIX = ".jsonl"
-_COMMIT = re.compile(r"\bcommit ([0-9a-f]{40,64})\b")
 
 
 class PastFigure(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -62,7 +60,10 @@ class HistoryLine(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     model: str | None
     weights: str = ""
     commit: str = ""
-    """Of the adapter."""
+    """Of the adapter, as repository and path."""
+    repository: str = ""
+    path: str = "."
+    image: str = ""
     dataset: str
     version: str
     sampling: dict[str, Any]
@@ -161,15 +162,17 @@ def _line(run: RunFile, dataset: str, found: ResultsToCompare) -> HistoryLine:
     outcome = results.outcome(dataset, found)
     ids = tuple(problem.id for problem in problems)
     counted = all(problem.c is not None for problem in problems)
-    adapter = _COMMIT.search(run.environment.get("adapter", ""))
     return HistoryLine(
         run_id=run.run_id,
         finished=run.finished,
         status=run.status,
         label=run.label,
         model=run.model,
-        weights=run.environment.get("weights", ""),
-        commit=adapter[1] if adapter else "",
+        weights=run.identity.weights,
+        commit=run.identity.commit,
+        repository=run.identity.repository,
+        path=run.identity.path,
+        image=run.identity.image,
         dataset=dataset,
         version=found.version,
         sampling=_sampling(run),

@@ -16,6 +16,7 @@ from model_accuracy_eval.records import (
     ExecutionSummary,
     FigureBounds,
     GateResult,
+    Identity,
     Interval,
     PreparedDataset,
     ReplicaFigure,
@@ -110,6 +111,8 @@ class StartedRun(msgspec.Struct, frozen=True, kw_only=True):
     status: Literal["running"] | Conclusion
     run_id: str
     label: str
+    identity: Identity = Identity()
+    """What the verdict is about."""
     model: str | None = None
     endpoint: str | None = None
     sends_finish_reasons: bool | None = None
@@ -177,6 +180,7 @@ def started(plan: RunPlan, datasets: tuple[PreparedDataset, ...], service: Servi
         status="running",
         run_id=plan.run_id,
         label=plan.settings.label,
+        identity=plan.identity,
         model=service.model if service else None,
         endpoint=service.base_url if service else None,
         sends_finish_reasons=service.sends_finish_reasons if service else None,
@@ -196,6 +200,7 @@ def finished(report: Report, service_notes: tuple[str, ...]) -> bytes:
         status=outcome.conclusion,
         run_id=plan.run_id,
         label=plan.settings.label,
+        identity=plan.identity,
         model=service.model if service else None,
         endpoint=service.base_url if service else None,
         sends_finish_reasons=service.sends_finish_reasons if service else None,

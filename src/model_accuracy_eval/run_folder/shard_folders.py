@@ -22,8 +22,6 @@ from model_accuracy_eval.system import local_files
 _JOURNALS = (journal.file, journal.failures_file, predictions.findings_file)
 """What a run appends to, by label and dataset: replies, samples without one, and judgements."""
 _ENDED = ("complete", "passed", "failed", "undecided")
-_FACTS = ("adapter", "weights")
-"""What a branch or a hub may move between the jobs of two shards."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,11 +210,12 @@ def _check_answers(shards: Sequence[ShardFolder]) -> None:
             raise BadReuse(f"'{root}' and '{first_root}' are not shards of one run. {change}")
         if {name: entry.questions for name, entry in run.datasets.items()} != questions:
             raise BadReuse(f"'{root}' and '{first_root}' have different data, so they are not shards of one run.")
-    for fact in _FACTS:
-        roots = {run.environment[fact]: root for root, run in runs if fact in run.environment}
-        if len(roots) > 1:
-            found = "; ".join(f"'{root}' has {fact}: {value}" for value, root in roots.items())
-            raise BadReuse(f"Shards of one run ask the same {fact}, but {found}.")
+        # A branch, a tag or a hub may have moved between the jobs of two shards.
+        if run.identity != first.identity:
+            raise BadReuse(
+                f"Shards of one run are about the same, but '{first_root}' is about {first.identity.line}; '{root}' is "
+                f"about {run.identity.line}."
+            )
 
 
 # Shards as the jobs of a matrix.

@@ -1,25 +1,30 @@
 """The check run of the commit: opened before anything else, and closed with the verdict.
 
-And the status of the commit, by default only where a check cannot be opened.
+And the status of the commit, by default only where a check cannot be opened. A verdict on a commit of another
+repository goes there, where the token may write it; here a check that is no verdict names that commit.
 """
 
 import posixpath
 from typing import TYPE_CHECKING, Annotated, Literal
 
+from msgspec.structs import replace
+
 from model_accuracy_eval.ports import Published, Store
 from model_accuracy_eval.records import Outcome, Record, Report
-from model_accuracy_eval.records.report import ActionContext, Annotation, OpenCheck, StatusState
-from model_accuracy_eval.report import comment
+from model_accuracy_eval.records.report import ActionContext, Annotation, OpenCheck, StatusState, is_same, is_verdict
+from model_accuracy_eval.report import comment, markdown
 from model_accuracy_eval.report.endings import CONCLUSIONS, outcome, title
 from model_accuracy_eval.settings import about
-from model_accuracy_eval.sinks.publisher import NAME, SinkParts
+from model_accuracy_eval.sinks.publisher import SinkParts
 
 if TYPE_CHECKING:
     from model_accuracy_eval.github.api import GitHubRest
     from model_accuracy_eval.github.runner import Runner
 
+ELSEWHERE = "check elsewhere"
+"""The link to a check in the adapter's own repository, where that is another one; empty: it could not be opened."""
 _OPENED, _CLOSED = "check", "check_closed"
-"""What the post step reads to see whether a check was left open."""
+"""What the post step reads to see whether checks were left open."""
 
 
 class CheckInputs(Record, frozen=True, kw_only=True):
@@ -34,44 +39,69 @@ class CheckSink:
     def __init__(self, parts: SinkParts, inputs: CheckInputs) -> None:
         self._parts = parts
         self.inputs = inputs
-        self._check: OpenCheck | None = None
+        self._checks: list[OpenCheck] = []
 
     def begin(self, published: Published) -> Published:
         context = self._parts.context
-        if not self.inputs.check or not context.commit:
+        if not self.inputs.check:
             return published
-        self._check = self._parts.github.open_check(
-            context.repository,
-            context.commit,
-            name=f"{NAME} ({context.label})",
+        if not context.own_adapter and context.adapter_commit:
+            published = published.with_link(ELSEWHERE, "")
+            with self._parts.where_the_token_may():
+                opened = self._open(context.adapter_repository, context.adapter_commit)
+                published = published.with_link(ELSEWHERE, opened)
+        if not context.commit:
+            return published
+        return published.with_link(self.name, self._open(context.repository, context.commit))
+
+    def _open(self, repository: str, commit: str) -> str:
+        context = self._parts.context
+        check = self._parts.github.open_check(
+            repository,
+            commit,
+            name=self._parts.title,
             key=context.key,
             title="In progress",
-            summary="The evaluation is under way.",
+            summary=f"The evaluation is under way: {markdown.literal(context.identity.line)}.",
             details_url=context.run_url,
         )
-        self._parts.step.save(_OPENED, f"{self._check.repository} {self._check.id} {self._check.url}")
-        return published.with_link(self.name, self._check.url)
+        self._checks.append(check)
+        self._parts.step.save(_OPENED, " ".join(f"{each.repository} {each.id} {each.url}" for each in self._checks))
+        return check.url
 
     def publish(self, result: Report | Outcome, folder: Store | None, published: Published) -> Published:
-        if self._check is None:
-            return published
         context = self._parts.context
-        text = comment.as_check(result, commit=context.commit, links=self._parts.links(published))
+        text = comment.as_check(result, identity=self._parts.identity(result), links=self._parts.links(published))
+        for check in self._checks:
+            if context.own_adapter:
+                self._complete(check, text, outcome(result))
+            elif is_same(check.repository, context.adapter_repository):
+                with self._parts.where_the_token_may():
+                    self._complete(check, text, outcome(result))
+            else:  # what is said of another commit satisfies no required check: it has another name, and no success
+                conclusion = "neutral" if is_verdict(outcome(result).conclusion) else text.conclusion
+                title = f"{context.adapter_repository}@{context.adapter_commit[:7]}: {text.title}"
+                self._complete(check, replace(text, conclusion=conclusion, title=title), outcome(result))
+        if self._checks:
+            self._parts.step.save(_CLOSED, "yes")
+        return published
+
+    def _complete(self, check: OpenCheck, text: comment.CheckText, ending: Outcome) -> None:
         self._parts.github.complete_check(
-            self._check,
+            check,
             conclusion=text.conclusion,
             title=text.title,
             summary=text.summary,
-            annotation=_annotation(context, outcome(result)),
-            details_url=context.run_url,
+            annotation=_annotation(self._parts.context, check, ending),
+            details_url=self._parts.context.run_url,
         )
-        self._parts.step.save(_CLOSED, "yes")
-        return published
 
 
-def _annotation(context: ActionContext, ending: Outcome) -> Annotation | None:
+def _annotation(context: ActionContext, check: OpenCheck, ending: Outcome) -> Annotation | None:
     """Points at the adapter's line that is at fault, if the commit of the check is the one that has it."""
-    if ending.about is None or not context.own_adapter or context.adapter_commit != context.commit:
+    if ending.about is None or not is_same(check.repository, context.adapter_repository):
+        return None
+    if context.own_adapter and context.adapter_commit != context.commit:
         return None
     file, line = ending.about
     return Annotation(
@@ -82,12 +112,13 @@ def _annotation(context: ActionContext, ending: Outcome) -> Annotation | None:
     )
 
 
-def left_open(step: "Runner") -> OpenCheck | None:
-    """The check that a killed main step could not close, as its post step sees it."""
-    fields = step.state(_OPENED).split()
-    if len(fields) != 3 or step.state(_CLOSED):
-        return None
-    return OpenCheck(repository=fields[0], id=int(fields[1]), url=fields[2])
+def left_open(step: "Runner") -> list[OpenCheck]:
+    """The checks that a killed main step could not close, as its post step sees it."""
+    fields = [] if step.state(_CLOSED) else step.state(_OPENED).split()
+    return [
+        OpenCheck(repository=repository, id=int(number), url=url)
+        for repository, number, url in zip(fields[::3], fields[1::3], fields[2::3], strict=True)
+    ]
 
 
 def close(check: OpenCheck, github: "GitHubRest") -> None:
@@ -123,14 +154,22 @@ class StatusSink:
         return published
 
     def _set(self, state: StatusState, description: str, published: Published) -> None:
-        context = self._parts.context
-        no_check = any(failure.sink == "check" for failure in published.failures)
-        if context.commit and (self.inputs.status == "true" or (self.inputs.status == "auto" and no_check)):
+        parts, context = self._parts, self._parts.context
+        if context.own_adapter:
+            no_check = any(failure.sink == "check" for failure in published.failures)
+            self._set_at(context.repository, context.commit, state, description, no_check=no_check)
+        else:
+            with parts.where_the_token_may():
+                repository, no_check = context.adapter_repository, published.links.get(ELSEWHERE) == ""
+                self._set_at(repository, context.adapter_commit, state, description, no_check=no_check)
+
+    def _set_at(self, repository: str, commit: str, state: StatusState, description: str, *, no_check: bool) -> None:
+        if commit and (self.inputs.status == "true" or (self.inputs.status == "auto" and no_check)):
             self._parts.github.commit_status(
-                context.repository,
-                context.commit,
+                repository,
+                commit,
                 state=state,
-                context=f"{NAME} ({context.label})",
+                context=self._parts.title,
                 description=description,
-                target_url=context.run_url,
+                target_url=self._parts.context.run_url,
             )

@@ -1,11 +1,16 @@
-"""One comment on the pull request, which later runs edit."""
+"""One comment on the pull request, which all its jobs and runs edit."""
 
+from collections.abc import Sequence
 from typing import Annotated
+
+from msgspec.structs import replace
 
 from model_accuracy_eval.errors import PublishFailed, Refused
 from model_accuracy_eval.ports import Published, Store
 from model_accuracy_eval.records import Outcome, Record, Report
-from model_accuracy_eval.report import comment
+from model_accuracy_eval.report import comment, comment_sections
+from model_accuracy_eval.report.comment_sections import CommentSection
+from model_accuracy_eval.report.endings import outcome, words
 from model_accuracy_eval.settings import about
 from model_accuracy_eval.sinks.publisher import SinkParts
 
@@ -27,18 +32,34 @@ class CommentSink:
         context = self._parts.context
         if not self.inputs.comment or context.pull is None:
             return published
-        marker = comment.marker(context.label, context.adapter_repository)
-        head = self._head(context.pull.number)
-        body = comment.as_comment(result, commit=context.commit, head=head, links=self._parts.links(published))
+        identity = self._parts.identity(result)
+        own = CommentSection(
+            identity=identity,
+            run=context.run,
+            started=context.started,
+            conclusion=outcome(result).conclusion,
+            words=words(result),
+            url=context.run_url,
+            text=comment.as_comment(result, identity=identity, links=self._parts.links(published)).strip(),
+        )
+        order = self._commits(context.pull.number)
+
+        def merge(bodies: Sequence[str]) -> str | None:
+            known = [section for body in bodies for section in comment_sections.parse(body)]
+            if len(bodies) == 1 and any(replace(each, text=own.text) == own for each in known):
+                return None
+            return comment_sections.merge([*known, own], order, context.repository)
+
         try:
-            address = self._parts.github.upsert_comment(context.repository, context.pull.number, marker, body)
+            number = context.pull.number
+            address = self._parts.github.upsert_comment(context.repository, number, comment_sections.MARKER, merge)
         except (PublishFailed, Refused) as failure:
             return published.with_failures(self.name, failure.sentence)
         return published.with_link(self.name, address)
 
-    def _head(self, number: int) -> str | None:
+    def _commits(self, number: int) -> list[str] | None:
         """None if GitHub does not say; the comment is worth writing all the same."""
         try:
-            return self._parts.github.head(self._parts.context.repository, number)
+            return self._parts.github.commits(self._parts.context.repository, number)
         except (PublishFailed, Refused):
             return None

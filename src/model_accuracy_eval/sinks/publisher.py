@@ -1,13 +1,14 @@
 """The result of a run, published to every sink in turn. A sink that fails silences no other."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from model_accuracy_eval.errors import EvalError, PublishFailed
+from model_accuracy_eval.errors import EvalError, PublishFailed, Refused
 from model_accuracy_eval.ports import LiveSink, Published, Sink, Store
-from model_accuracy_eval.records import Outcome, Record, Report
+from model_accuracy_eval.records import Identity, Outcome, Record, Report
 from model_accuracy_eval.records.report import ActionContext
 from model_accuracy_eval.report.comment import Links
 from model_accuracy_eval.run_folder import manifest
@@ -71,10 +72,6 @@ class Publisher:
 # What the sinks of the action are built from.
 
 
-NAME = "Model accuracy"
-"""What check and status are called, before the run's label."""
-
-
 def manifest_digest(folder: Store | None) -> str:
     """What stands for every file of the run; empty if the run left no manifest."""
     stated = folder.read(manifest.MANIFEST) if folder is not None else None
@@ -96,6 +93,24 @@ class SinkParts:
     """None where the runner names no artifact service."""
     since_stop: Callable[[], float]
     """Seconds since the request to stop; 0 when there was none."""
+
+    @property
+    def title(self) -> str:
+        """What check and status are called; those of another repository's commit never as those of this one's."""
+        return f"Model accuracy ({self.context.identity.name(self.context.repository)})"
+
+    def identity(self, result: Report | Outcome) -> Identity:
+        """What the result is about, as far as the run got to know it."""
+        return result.plan.identity if isinstance(result, Report) else self.context.identity
+
+    @contextmanager
+    def where_the_token_may(self) -> Iterator[None]:
+        """What another repository does not let the token write is told, and is no failure."""
+        try:
+            yield
+        except (PublishFailed, Refused) as failure:
+            place = f"{self.context.adapter_repository}@{self.context.adapter_commit[:7]}"
+            self.step.notice(f"{place} does not show this verdict: {failure.sentence}", title="Another repository")
 
     def links(self, published: Published) -> Links:
         """The links at the end of a comment, a check and a summary."""

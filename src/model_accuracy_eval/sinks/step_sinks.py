@@ -50,7 +50,7 @@ class JobSummary:
     def publish(self, result: Report | Outcome, folder: Store | None, published: Published) -> Published:
         page = comment.as_summary(
             result,
-            commit=self._parts.context.commit,
+            identity=self._parts.identity(result),
             links=self._parts.links(published),
         )
         failures = "".join(f"\n- {failure.sentence}" for failure in published.failures)

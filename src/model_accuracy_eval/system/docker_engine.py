@@ -121,9 +121,12 @@ def pull(client: "DockerClient", image: str, say: Callable[[str], None], check: 
     say(f"Pulled {digest(pulled)}.")
 
 
-def digest(image: "Image") -> str:
-    """Name and digest in its registry; the engine's own id of an image that was never in one."""
-    return str((image.attrs.get("RepoDigests") or [image.id])[0])
+def digest(image: "Image", name: str = "") -> str:
+    """Name and digest in its registry, of several that of the name; the engine's own id of one that was in none."""
+    digests = [str(each) for each in image.attrs.get("RepoDigests") or ()]
+    repository = re.sub(r"(@.*|:[^/:]*)$", "", name)
+    own = f"{name} {image.id}".strip()
+    return next((each for each in digests if each.startswith(f"{repository}@")), digests[0] if digests else own)
 
 
 def run_attended(work: Callable[[], T], check: Callable[[], None]) -> T:

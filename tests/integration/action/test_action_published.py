@@ -71,7 +71,7 @@ def test_a_cancelled_run_takes_over_the_comment() -> None:
         stage.stop_when_asking()
         assert stage.run() == 143
         assert "Cancelled" in stage.comment
-        assert hub.calls.count("GET /repos/acme/adapter/issues/7/comments") == looks + 1
+        assert hub.calls.count("GET /repos/acme/adapter/issues/7/comments") == looks + 2
         assert len(hub.bodies(OURS)) == 1
 
 

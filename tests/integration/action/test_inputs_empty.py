@@ -44,7 +44,7 @@ def resolved(hub: FakeGitHub, folder: Path, **inputs: str) -> Result:
         return error.sentence
     inputs_of_sinks = [getattr(sink, "inputs") for sink in ports.sinks[1:]]  # noqa: B009
     settings = replace(plan.settings, adapter=None)
-    return context, inputs_of_sinks, replace(plan, run_id="", stamp="", settings=settings)
+    return replace(context, key="", started=0.0), inputs_of_sinks, replace(plan, run_id="", stamp="", settings=settings)
 
 
 @pytest.fixture(scope="module")

@@ -87,7 +87,7 @@ class Stage:
         self.answer = stopping
 
     def run(self, sinks: Mapping[str, Any] = SINKS, /, **job: Any) -> int:
-        asked = replace(self.job, **job)
+        self.asked = asked = replace(self.job, **job)
         step = Runner(self.environment, self.log)
         with client(self.hub) as forge:
             parts = SinkParts(
@@ -114,7 +114,7 @@ class Stage:
         folder = str(self.adapter or "")
         target = {"adapter": folder, "model": folder} if folder else {"endpoint": "http://fake-service"}
         return plan_parts.plan(
-            {**target, "datasets": "demo_gsm8k", "label": "fake", "gate": "demo_gsm8k: avg@5 >= 0"}, {}
+            {**target, "datasets": "demo_gsm8k", "label": self.asked.label, "gate": "demo_gsm8k: avg@5 >= 0"}, {}
         )
 
     def _ports(self) -> Any:

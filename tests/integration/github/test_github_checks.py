@@ -5,7 +5,7 @@ from typing import get_args
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.integration.github.tools import client
+from tests.integration.github.tools import client, said
 from tests.servers.fake_github import FakeGitHub
 from tests.servers.fake_github_memory import EVERYTHING, REPOSITORY, SHA
 
@@ -70,7 +70,7 @@ def test_a_fork_may_neither_check_nor_comment() -> None:
         with pytest.raises(PublishFailed) as check:
             opened(github)
         with pytest.raises(PublishFailed, match="`pull-requests: write`"):
-            github.upsert_comment(REPOSITORY, 7, "<!-- m -->", "x")
+            github.upsert_comment(REPOSITORY, 7, "<!-- m -->", said("x"))
         with pytest.raises(PublishFailed, match="`statuses: write`"):
             github.commit_status(REPOSITORY, SHA, state="pending", context="c", description="d")
     assert check.value.sentence == (

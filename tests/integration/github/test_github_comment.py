@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.integration.github.test_github_patience import SECONDARY
-from tests.integration.github.tools import Naps, client
+from tests.integration.github.tools import Naps, client, said
 from tests.servers.fake_github import FakeGitHub
 from tests.servers.fake_github_memory import REPOSITORY
 
@@ -19,8 +19,8 @@ COMMENTS = f"/repos/{REPOSITORY}/issues/7/comments"
 def test_the_comment_is_written_once_and_then_edited() -> None:
     """The second time the same comment gets another text, and keeps its address."""
     with FakeGitHub() as hub, client(hub) as github:
-        first = github.upsert_comment(REPOSITORY, 7, MARK, "one")
-        assert github.upsert_comment(REPOSITORY, 7, MARK, "two") == first
+        first = github.upsert_comment(REPOSITORY, 7, MARK, said("one"))
+        assert github.upsert_comment(REPOSITORY, 7, MARK, said("two")) == first
         assert hub.bodies(OURS) == [f"{MARK}\ntwo"]
 
 
@@ -31,7 +31,7 @@ def test_the_author_is_whoever_the_token_speaks_as(login: str) -> None:
         strange = hub.comment("eve", f"{MARK}\nforged")
         for text in ("one", "two"):
             with client(hub) as github:
-                github.upsert_comment(REPOSITORY, 7, MARK, text)
+                github.upsert_comment(REPOSITORY, 7, MARK, said(text))
         assert hub.bodies(login) == [f"{MARK}\ntwo"]
         assert hub.comments[strange]["body"] == f"{MARK}\nforged"
 
@@ -42,9 +42,9 @@ def test_an_edit_that_failed_is_repeated() -> None:
     with FakeGitHub() as hub, client(hub, naps=naps) as github:
         own = hub.comment(OURS, MARK)
         hub.fault("PATCH", f"/comments/{own}", 503, times=2)
-        github.upsert_comment(REPOSITORY, 7, MARK, "text")
+        github.upsert_comment(REPOSITORY, 7, MARK, said("text"))
         assert hub.comments[own]["body"] == f"{MARK}\ntext"
-    assert naps.seconds == [1.0, 2.0]
+    assert naps.seconds[:2] == [1.0, 2.0]
 
 
 def test_a_comment_deleted_in_between_is_written_anew() -> None:
@@ -52,14 +52,14 @@ def test_a_comment_deleted_in_between_is_written_anew() -> None:
     with FakeGitHub() as hub, client(hub) as github:
         own = hub.comment(OURS, MARK)
         hub.fault("PATCH", f"/comments/{own}", 404, {"message": "Not Found"})
-        github.upsert_comment(REPOSITORY, 7, MARK, "text")
+        github.upsert_comment(REPOSITORY, 7, MARK, said("text"))
         assert f"{MARK}\ntext" in hub.bodies(OURS)
 
 
 def test_half_characters_are_replaced() -> None:
     """Models say lone surrogates and NUL; neither reaches GitHub."""
     with FakeGitHub() as hub, client(hub) as github:
-        github.upsert_comment(REPOSITORY, 7, MARK, "a\ud83d b\0 😀")
+        github.upsert_comment(REPOSITORY, 7, MARK, said("a\ud83d b\0 😀"))
         assert hub.bodies(OURS) == [f"{MARK}\na? b\N{REPLACEMENT CHARACTER} 😀"]
 
 
@@ -77,7 +77,7 @@ def carry_out(hub: FakeGitHub, github: Any, kind: str, text: str) -> str | None:
     """One step; the text that ours must have after it."""
     own = [key for key, told in hub.comments.items() if told["user"] and told["user"]["login"] == OURS]
     if kind == "upsert":
-        github.upsert_comment(REPOSITORY, 7, MARK, text)
+        github.upsert_comment(REPOSITORY, 7, MARK, said(text))
         return text
     if kind == "stranger":
         hub.comment("eve" if len(text) % 2 else None, text)
@@ -116,6 +116,6 @@ def test_any_sequence_leaves_one_comment_and_no_stranger_touched(steps: list[tup
 def test_a_quoted_marker_makes_no_comment_ours() -> None:
     """A marker below the first line, as in model output that another job of ours shows, is just text."""
     with FakeGitHub() as hub, client(hub) as github:
-        github.upsert_comment(REPOSITORY, 7, OTHER, f"The model said:\n{MARK}")
-        github.upsert_comment(REPOSITORY, 7, MARK, "mine")
+        github.upsert_comment(REPOSITORY, 7, OTHER, said(f"The model said:\n{MARK}"))
+        github.upsert_comment(REPOSITORY, 7, MARK, said("mine"))
         assert hub.bodies(OURS) == [f"{OTHER}\nThe model said:\n{MARK}", f"{MARK}\nmine"]

@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 import pytest
-from tests.integration.github.tools import Naps, client
+from tests.integration.github.tools import Naps, client, said
 from tests.servers.fake_github import FakeGitHub
 from tests.servers.fake_github_memory import REPOSITORY, SHA
 
@@ -105,7 +105,7 @@ def test_a_write_whose_answer_is_lost_is_not_done_twice(how: dict[str, Any], car
         for method, path in (("POST", "/check-runs"), ("POST", "/comments"), ("PATCH", "/check-runs/")):
             hub.fault(method, path, carried_out=carried_out, **how)
         check = github.open_check(REPOSITORY, SHA, name="n", key="k", title="t", summary="s")
-        address = github.upsert_comment(REPOSITORY, 7, "<!-- m -->", "text")
+        address = github.upsert_comment(REPOSITORY, 7, "<!-- m -->", said("text"))
         github.complete_check(
             check, conclusion="failure", title="t", summary="s",
             annotation=Annotation(path="deploy.sh", line=1, message="m", title="t"),

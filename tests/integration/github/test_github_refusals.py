@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import trustme
-from tests.integration.github.tools import Naps, client, requester
+from tests.integration.github.tools import Naps, client, requester, said
 from tests.servers.fake_github import FakeGitHub
 from tests.servers.fake_github_memory import REPOSITORY, SHA
 from tests.servers.http_proxy import http_proxy
@@ -131,7 +131,7 @@ def test_an_answer_that_is_none_is_our_kind_of_error(data: bytes) -> None:
             hub.fault(method, "/", 200, data, times=99)
         comment_event = {"issue": {"number": 7, "pull_request": {"url": "x"}}}
         for call in (
-            lambda: github.upsert_comment(REPOSITORY, 7, "<!-- m -->", "x"),
+            lambda: github.upsert_comment(REPOSITORY, 7, "<!-- m -->", said("x")),
             lambda: github.open_check(REPOSITORY, SHA, name="n", key="k", title="t", summary="s"),
             lambda: pull_request(requester(hub), comment_event, {"GITHUB_REPOSITORY": REPOSITORY}),
             lambda: pull_request(requester(hub), {}, {"GITHUB_REPOSITORY": REPOSITORY, "GITHUB_SHA": SHA}),
@@ -163,7 +163,7 @@ def test_an_enterprise_server_is_reached_below_its_path() -> None:
         hub.permissions["ada"] = ("admin", "admin")
         with GitHubRest(GitHubRequester({"GITHUB_API_URL": f"{hub.url}/"}, "token-of-the-tests", Naps())) as github:
             assert github.permission(REPOSITORY, "ada").admin
-            github.upsert_comment(REPOSITORY, 7, "<!-- m -->", "x")
+            github.upsert_comment(REPOSITORY, 7, "<!-- m -->", said("x"))
         assert hub.calls[0].startswith("GET /api/v3/repos/")
         assert "POST /api/graphql" in hub.calls
 

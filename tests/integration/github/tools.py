@@ -1,11 +1,13 @@
 """A client whose waiting takes no time and is remembered."""
 
 import time
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tests.servers.fake_github import TOKEN, FakeGitHub
 
 from model_accuracy_eval.github.api import GitHubRest
+from model_accuracy_eval.github.checks import clean
 from model_accuracy_eval.github.requester import PATIENCE, GitHubRequester
 from model_accuracy_eval.system.clock import SignalClock
 
@@ -38,3 +40,8 @@ def requester(
 
 def client(hub: FakeGitHub, **patience: Any) -> GitHubRest:
     return GitHubRest(requester(hub, **patience))
+
+
+def said(text: str) -> Callable[[Sequence[str]], str | None]:
+    """A job that replaces whatever is there."""
+    return lambda bodies: None if list(bodies) == [clean(text)] else text

@@ -9,10 +9,19 @@ from tests.unit.report.fixed_report import problem_result, row, single
 from tests.unit.report.history_samples import past
 
 from model_accuracy_eval.benchmarks.dataset_table import find
-from model_accuracy_eval.records import Conclusion, Interval, Report
+from model_accuracy_eval.records import Conclusion, Identity, Interval, Report
 from model_accuracy_eval.report import history
 from model_accuracy_eval.run_folder import history_file, results, runfile
 from model_accuracy_eval.run_folder.history_file import RunHistory
+
+ABOUT = Identity(
+    repository="org/adapter",
+    commit="ab" * 20,
+    path="one",
+    image="i@sha256:0",
+    weights="hf:org/m@1",
+    label="my-model@1.0",
+)
 
 
 def judged(conclusion: Conclusion = "passed", finished: str = "2026-03-26T15:15:20+0800") -> Report:
@@ -30,8 +39,8 @@ def judged(conclusion: Conclusion = "passed", finished: str = "2026-03-26T15:15:
         outcome=outcome,
         dataset_results=(arithmetic,),
         finished=finished,
-        plan=replace(report.plan, tasks=(find("demo_arithmetic"),)),
-        environment={"adapter": f"org/adapter at commit {'ab' * 20}, tree {'cd' * 20}", "weights": "hf:org/m, 3 GB"},
+        plan=replace(report.plan, tasks=(find("demo_arithmetic"),), identity=ABOUT),
+        environment={},
     )
 
 
@@ -53,7 +62,8 @@ def test_a_line_holds_what_pairs_runs_and_no_text() -> None:
     """Figures, counts and circumstances; nothing that was asked or answered."""
     (line,) = history_file.of_run(stored(judged())).lines
     assert (line.dataset, line.n, line.problems, line.right, line.ids) == ("demo_arithmetic", 1, 3, (0, 1, 1), ())
-    assert (line.commit, line.weights, line.model) == ("ab" * 20, "hf:org/m, 3 GB", "/weights")
+    assert (line.repository, line.commit, line.path) == (ABOUT.repository, ABOUT.commit, ABOUT.path)
+    assert (line.image, line.weights, line.model) == (ABOUT.image, ABOUT.weights, "/weights")
     assert line.sampling == {"sampling": "server", "n": 1}
     assert [(each.metric, each.paired) for each in line.figures] == [("accuracy", True)]
     assert history_file.values(line, line.figures[0]) == [0.0, 1.0, 1.0]
