@@ -3,12 +3,10 @@
 The solution must pass and a wrong one must fail. The mode must never depend on the program that is judged.
 """
 
-import ast
 import asyncio
 import hashlib
-import platform
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from functools import lru_cache
 from weakref import WeakValueDictionary
 
@@ -17,25 +15,34 @@ import msgspec
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records.code import CaseProgram, Execution, Isolation, Mode, Program
 from model_accuracy_eval.sandbox.pool import WorkerPool
-from model_accuracy_eval.scoring.code.code_syntax import parse_expression, parse_source
+from model_accuracy_eval.scoring.code.tests_source import calls_by_data, is_plain
 
 Run = Callable[..., Awaitable[Execution]]
 """As `WorkerPool.run`."""
-_NOT_AN_ANSWER = "..."
-"""Equal to nothing that tests expect, and of no type that they ask for."""
-_COMMANDED = frozenset({"dictConfig", "unsafe_load", "full_load", "UnsafeLoader", "FullLoader"})
-"""What calls functions by names that stand in data. Python tells of texts that are executed, and not of this."""
-_COMPUTING = frozenset({
-    "abc", "array", "base64", "bisect", "calendar", "cmath", "collections", "concurrent", "contextlib", "copy", "csv",
-    "dataclasses", "datetime", "decimal", "enum", "fractions", "functools", "hashlib", "heapq", "io", "itertools",
-    "json", "math", "numbers", "numpy", "operator", "pandas", "pprint", "random", "re", "statistics", "string",
-    "struct", "sys", "textwrap", "threading", "time", "types", "typing", "unicodedata", "unittest", "uuid", "zoneinfo",
-})  # fmt: skip
-"""Modules whose functions change nothing that two processes do not share."""
-_REACHING = frozenset({
-    "globals", "locals", "vars", "setattr", "delattr", "mock", "__builtins__", "__import__",
-    "argv", "modules", "setrecursionlimit", "assertWarns", "assertWarnsRegex", "assertLogs", "assertNoLogs",
-})  # fmt: skip
+BREAK_FUNCTIONS = """
+def _broken(*values, **named): return ...
+def _break(name, it, put):
+    source = getattr(it, "fget", it)
+    code = getattr(getattr(source, "__wrapped__", getattr(source, "__func__", source)), "__code__", None)
+    if getattr(code, "co_filename", "") == _broken.__code__.co_filename and name not in ("_break", "__init__"):
+        put(name, property(_broken) if isinstance(it, property) else _broken)
+for _name, _it in [*globals().items()]:
+    _break(_name, _it, globals().__setitem__)
+    if isinstance(_it, type) and _it.__module__ == __name__:
+        for _part in [*vars(_it).items()]: _break(*_part, lambda name, value: setattr(_it, name, value))
+"""
+"""Put after a solution: its functions, methods too, give what equals nothing and has no type that tests ask for."""
+BREAK_ALL = """
+def _broken(*values, **named): return ...
+for _name in {{*{names!r}, *globals()}}:
+    _it = globals().get(_name)
+    _is_own = getattr(_it, "__module__", __name__) == __name__ and not isinstance(_it, type(__import__("sys")))
+    if _is_own and isinstance(_it, type):
+        globals()[_name] = type(_name, (), dict(__init__=lambda *values, **named: None))
+    elif (_is_own and _name[:2] != "__") or _name in {names!r}:
+        globals()[_name] = _broken
+"""
+"""The same with every class taking anything and holding nothing, and any other name being such a function."""
 
 
 class ModeDetectingSandbox:
@@ -114,13 +121,12 @@ def _key(program: Program) -> str:
 
 async def detect_mode(run: Run, task: str, reference: Program) -> Mode:
     """The first mode in which the reference passes and a wrong solution does not."""
-    wrong = _wrong_solutions(task, reference)
     modes: tuple[Mode, ...] = ("split", "shared")  # the one that cannot be cheated first
     objections = []
     if calls_by_data(reference.tests):
         modes, objections = ("shared",), ["split: the tests may call what a program names"]
     for mode in modes:
-        objection = await _objection(run, task, msgspec.structs.replace(reference, mode=mode), wrong)
+        objection = await _objection(run, task, msgspec.structs.replace(reference, mode=mode))
         if not objection:
             return mode
         objections.append(f"{mode}: {objection}")
@@ -135,24 +141,17 @@ async def detect_mode(run: Run, task: str, reference: Program) -> Mode:
     )
 
 
-def _wrong_solutions(task: str, reference: Program) -> list[str]:
-    """The second one breaks more, such as classes of data, or a lambda."""
-    try:
-        return [break_functions(reference.code), break_all(reference.code, reference.entry_points)]
-    except (SyntaxError, ValueError, RecursionError) as error:
-        python = platform.python_version()
-        raise BadData(f"The solution of {task} cannot be read by Python {python}: {error}.") from error
-
-
-async def _objection(run: Run, task: str, right: Program, wrong: Sequence[str]) -> str:
+async def _objection(run: Run, task: str, right: Program) -> str:
     """Why programs cannot be judged in this mode; empty if they can."""
     passing = failing = await run(right)
-    for code in wrong:
+    for breaking in (BREAK_FUNCTIONS, BREAK_ALL):
         if failing.passed:
-            failing = await run(_broken(right, code, passing), once=True)
+            failing = await run(_broken(right, breaking, passing), once=True)
     for execution in (passing, failing):
         if execution.passed is None:  # the next mode can be cheated: no trouble of this machine may lead there
             raise BadData(f"It is not known in which mode {task} is judged.", detail=execution.detail)
+    if passing.detail.startswith(("SyntaxError", "IndentationError")):
+        raise BadData(f"The solution of {task} is no Python that the sandbox can read ({passing.detail}).")
     if not passing.passed:
         return f"the solution did not pass ({passing.verdict}: {passing.detail})"
     if not passing.integrity.startswith(right.mode):
@@ -160,67 +159,10 @@ async def _objection(run: Run, task: str, right: Program, wrong: Sequence[str]) 
     return f"a wrong solution was not seen to fail ({failing.verdict})" if failing.passed else ""
 
 
-def _broken(right: Program, code: str, passing: Execution) -> Program:
+def _broken(right: Program, breaking: str, passing: Execution) -> Program:
     """It may hang: what takes far longer than the solution is no pass either."""
     seconds = min(right.limits.wall_seconds, max(1.0, 4 * (passing.cpu_seconds or right.limits.wall_seconds)))
     limits = msgspec.structs.replace(right.limits, wall_seconds=seconds)
-    return msgspec.structs.replace(right, code=code, limits=limits)
-
-
-def calls_by_data(tests: str) -> bool:
-    """Whether the tests call what data names: then a process of their own is no protection."""
-    return any(getattr(node, name, None) in _COMMANDED for node in _nodes(tests) for name in ("id", "attr", "name"))
-
-
-def is_plain(tests: str) -> bool:
-    """Whether the tests do no more than call, compute and compare. All others may need the program's own process: they
-    patch, inspect, set variables, or expect warnings or log records."""
-    return all(map(_is_plain, _nodes(tests)))
-
-
-def _is_plain(node: ast.AST) -> bool:
-    if isinstance(node, (ast.Import, ast.ImportFrom)):
-        modules = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
-        return all(it.partition(".")[0] in _COMPUTING and "mock" not in it.split(".") for it in modules)
-    if isinstance(node, ast.Attribute):
-        is_own = isinstance(node.value, ast.Name) and node.value.id in {"self", "cls"}
-        return (is_own or isinstance(node.ctx, ast.Load)) and node.attr not in _REACHING
-    if isinstance(node, (ast.Name, ast.alias)):
-        return (node.id if isinstance(node, ast.Name) else node.name) not in _REACHING
-    return not isinstance(node, (ast.AsyncFunctionDef, ast.Await))
-
-
-def _nodes(source: str) -> list[ast.AST]:
-    """None of what cannot be read, which does not run at all."""
-    try:
-        return list(ast.walk(parse_source(source)))
-    except (SyntaxError, ValueError, RecursionError):
-        return []
-
-
-def break_functions(code: str) -> str:
-    """The code with every function of its top level, methods too, returning what cannot be right."""
-    tree = parse_source(code)
-    scopes: list[ast.Module | ast.ClassDef] = [tree, *(node for node in tree.body if isinstance(node, ast.ClassDef))]
-    for node in (node for scope in scopes for node in scope.body):
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name != "__init__":
-            node.body = [ast.Return(parse_expression(_NOT_AN_ANSWER).body)]
-    return ast.unparse(ast.fix_missing_locations(tree))
-
-
-def break_all(code: str, entry_points: Sequence[str]) -> str:
-    """The same, with every class of its top level taking anything and holding nothing, and any other name of it, such
-    as of a lambda or of what was imported, as a function of this kind."""
-    tree = parse_source(break_functions(code))
-    definitions = [it for it in tree.body if isinstance(it, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))]
-    for node in definitions:
-        if isinstance(node, ast.ClassDef):
-            node.bases, node.keywords, node.decorator_list = [], [], []
-            node.body = parse_source("def __init__(self, *values, **named): pass").body
-    assigned = [
-        it.id for node in tree.body if isinstance(node, ast.Assign) for it in node.targets if isinstance(it, ast.Name)
-    ]
-    others = dict.fromkeys([*assigned, *entry_points]).keys() - {node.name for node in definitions}
-    imports = [node for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
-    kept = ast.unparse(ast.fix_missing_locations(ast.Module([*imports, *definitions], [])))
-    return "\n".join([kept, *(f"def {name}(*values, **named): return {_NOT_AN_ANSWER}" for name in sorted(others))])
+    return msgspec.structs.replace(
+        right, code=f"{right.code}\n{breaking.format(names=right.entry_points)}", limits=limits
+    )

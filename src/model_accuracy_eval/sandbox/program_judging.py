@@ -1,13 +1,9 @@
 """Judges a program on a worker: apart from its tests, together with them, or by its exit code."""
 
-import ast
 import builtins
 import random
-import re
-import symtable
 import sys
-from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Sequence
 from typing import NamedTuple, get_args
 
 import msgspec
@@ -19,7 +15,8 @@ from model_accuracy_eval.sandbox.inside.tests_ends import names_of_tests
 from model_accuracy_eval.sandbox.negate_tests import Control, negate_tests
 from model_accuracy_eval.sandbox.program_environment import find_toolchain, toolchain_commands
 from model_accuracy_eval.sandbox.worker import JobRunner
-from model_accuracy_eval.scoring.code.code_syntax import no_warnings, parse_source
+from model_accuracy_eval.scoring.code.code_syntax import parse_source
+from model_accuracy_eval.scoring.code.tests_source import free_names, imports_of
 
 # Which names tests take from the program: what they use and nobody else supplies.
 #
@@ -33,7 +30,6 @@ from model_accuracy_eval.scoring.code.code_syntax import no_warnings, parse_sour
 
 
 _OF_PYTHON = frozenset(dir(builtins)) | sys.stdlib_module_names
-_IMPORT = re.compile(r"^(import|from)\s", re.MULTILINE)
 
 
 def borrowed_names(program: Program) -> tuple[str, ...]:
@@ -46,39 +42,6 @@ def split_integrity(program: Program) -> Integrity:
     """`split` only if the program supplies nothing but what the task asks it for."""
     borrowed = borrowed_names(program)
     return "split+names" if borrowed and (program.entry_points or len(borrowed) > 1) else "split"
-
-
-@lru_cache(maxsize=16)  # samples of a problem come together, and their tests may have megabytes
-def free_names(source: str) -> frozenset[str]:
-    """Names that the source uses and does not bind at its top level; none for what is no Python."""
-    try:
-        with no_warnings():
-            table = symtable.symtable(source, "<tests>", "exec")
-    except (SyntaxError, ValueError, RecursionError):
-        return frozenset()
-    scopes = [table, *_inner_scopes(table)]
-    symbols = [it for scope in scopes for it in scope.get_symbols() if scope is table or it.is_global()]
-    bound = {it.get_name() for it in symbols if it.is_assigned() or it.is_imported()}
-    used = {it.get_name() for it in symbols if it.is_referenced()}
-    return frozenset(name for name in used - bound if not name.startswith("__"))
-
-
-@lru_cache(maxsize=16)
-def imports_of(source: str) -> str:
-    """What the source imports at its top level, as source."""
-    if not _IMPORT.search(source):
-        return ""
-    try:
-        tree = parse_source(source)
-    except (SyntaxError, ValueError, RecursionError):
-        return ""
-    return "\n".join(ast.unparse(node) for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom)))
-
-
-def _inner_scopes(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
-    for child in table.get_children():
-        yield child
-        yield from _inner_scopes(child)
 
 
 VERDICTS: dict[str, ExecutionVerdict] = {verdict: verdict for verdict in get_args(ExecutionVerdict)}

@@ -84,8 +84,8 @@ def test_tests_that_only_ask_for_a_type_can_judge(pool: CountingPool) -> None:
 
 def test_a_broken_solution_that_hangs_is_not_waited_for(pool: CountingPool) -> None:
     """It runs out of a time that the solution itself sets, and never alone, when all others would wait for it."""
-    code = "import time\ndef f(x): return x + 1\nwhile f(1) != 2: time.sleep(0.05)"
-    found = run(ModeDetectingSandbox(pool).run(msgspec.structs.replace(PLUS_ONE, reference=code)))
+    tests = "import time\nwhile f(1) != 2: time.sleep(0.05)"
+    found = run(ModeDetectingSandbox(pool).run(msgspec.structs.replace(PLUS_ONE, tests=tests)))
     assert (found.verdict, found.integrity) == ("passed", "split")
     assert [one.verdict for one in pool.found] == ["passed", "timeout", "passed"]
     assert not any(one.alone for one in pool.found)
@@ -95,7 +95,10 @@ def test_a_broken_solution_that_hangs_is_not_waited_for(pool: CountingPool) -> N
 @pytest.mark.parametrize(
     ("solution", "said"),
     [
-        ("def f(x): return x +", "The solution of this task cannot be read by Python 3"),
+        (
+            "def f(x): return x +",
+            "The solution of this task is no Python that the sandbox can read (SyntaxError: invalid syntax",
+        ),
         (
             "import nosuch.part\ndef f(x): return x + 1",
             "needs nosuch, which is not in the sandbox: take --sandbox docker",
