@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from model_accuracy_eval import __version__
-from model_accuracy_eval.errors import Defect, EvalError, StopSignal, stop_signals
+from model_accuracy_eval.errors import Defect, EvalError, StopSignal, UsageError, stop_signals
 from model_accuracy_eval.system.standard_streams import NotPrinted
 
 if TYPE_CHECKING:
@@ -76,6 +76,10 @@ class _Program(click.Group):
             _end(ctx, error.as_failure())
         except EvalError as error:
             _end(ctx, error)
+        except click.NoSuchOption as error:
+            if error.option_name == "--contains":
+                _end(ctx, UsageError("--contains is now --match contains."))
+            raise
         except (click.exceptions.ClickException, click.exceptions.Exit, click.exceptions.Abort):
             raise
         except Exception as error:  # noqa: BLE001 - whatever it is, it must not look like a failed gate

@@ -321,9 +321,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         about("URL of the judge model's service, for datasets that are scored by a judge.", workflow_only=True),
     ] = None
     judge_model: Annotated[str | None, about("Model name sent to the judge's service.", workflow_only=True)] = None
-    contains: Annotated[
-        bool, about("In own questions, a reply is right that contains a right text as whole words.", workflow_only=True)
-    ] = False
+    match: Annotated[
+        Literal["auto", "contains", "exact", "regex"],
+        about(
+            "In own questions: what makes a reply right. auto: the same number, formula or text; contains: a right "
+            "text as whole words; exact: letter by letter; regex: the right answer is a pattern.",
+            workflow_only=True,
+        ),
+    ] = "auto"
 
     concurrency: Annotated[Count, about("Maximum number of requests at the same time.", common=True)] = 32
     retries: Annotated[Annotated[int, Meta(ge=0)], about("How often a failed request is tried again.")] = 5
@@ -366,7 +371,7 @@ VERDICT_SETTINGS = (
     "max_failed_requests",
 )
 """What becomes of figures that are there: none of them changes a figure."""
-SCORING_SETTINGS = ("k", "judge_endpoint", "judge_model", "contains")
+SCORING_SETTINGS = ("k", "judge_endpoint", "judge_model", "match")
 """What decides a figure, but not what the model is asked."""
 
 

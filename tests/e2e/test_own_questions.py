@@ -16,7 +16,7 @@ ROWS = [
 ]
 ANSWERS = {
     "2+2?": "Four",
-    "Capital of France?": "It is Paris.",
+    "Capital of France?": "I like Paris.",
     "Which is red?": "ANSWER: B",
     "Which is blue?": "ANSWER: C",
 }
@@ -63,9 +63,15 @@ def test_a_file_is_told_judged_by_the_kinds_of_its_rows_and_written_down(tmp_pat
         again = asked(server, tmp_path / "again", "--datasets", tmp_path / "mine.yaml")
         assert again.code == 0, again.err
         assert summary(tmp_path / "again") == first
+        old = asked(server, tmp_path, "--datasets", mine, "--contains")
+        assert (old.code, old.err.strip()) == (2, "Error: --contains is now --match contains.")
         (tmp_path / "loose").mkdir()
-        loose = asked(server, tmp_path / "loose", "--datasets", mine, "--contains")
+        loose = asked(server, tmp_path / "loose", "--datasets", mine, "--match", "contains")
         assert (loose.code, "75.00" in loose.out) == (0, True), loose.out
+        (kept,) = tmp_path.glob("out/[0-9a-f]*")
+        judged = command.run("run", "--mode", "eval", "--reuse", kept, "--datasets", mine, "-n", "1", "--match", "contains",
+                             "--out", tmp_path / "out")  # fmt: skip
+        assert (judged.code, "75.00" in judged.out) == (0, True), judged.err
         (tmp_path / "all").mkdir()
         whole = asked(server, tmp_path / "all", "--datasets", mine, "--limit", "0")
         assert (whole.code, "4 of 4 samples answered" in whole.out) == (0, True), whole.out

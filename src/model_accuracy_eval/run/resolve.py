@@ -80,7 +80,7 @@ def resolve(settings: Settings, *, run_id: str, stamp: str, library: Library) ->
     )
     named = library.find_all(settings.datasets)
     tasks = tuple(with_strategy(task, settings.prompt_strategy) for task in named.tasks)
-    tasks = own_questions.all_containing(tasks) if settings.contains else tasks
+    tasks = own_questions.matched(tasks, settings.match)
     for task in tasks:  # before their metrics are looked up, because that runs a task's own Python
         check_judging(settings, task)
     return RunPlan(

@@ -39,6 +39,8 @@ def read(values: Mapping[str, Any], source: str, rows: Mapping[str, Setting] = _
     layer = {}
     for key, value in values.items():
         field = str(key).replace("-", "_")
+        if field == "contains":
+            raise BadValue(f"The setting 'contains' ({source}) is now 'match: contains'.")
         if field not in rows:
             raise UnknownName("setting", str(key), [setting.name for setting in rows.values()], where=f" in {source}")
         layer[field] = _typed(rows[field], value, source)

@@ -42,8 +42,11 @@ def load(source: str, where: str) -> RunPlan:
             for node in ast.parse(source).body
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
         }
-        plan = msgspec.convert({**values["plan"], "settings": values["settings"]}, RunPlan)
-    except (SyntaxError, ValueError, TypeError, KeyError, IndexError, msgspec.ValidationError) as error:
+        settings = values["settings"]
+        if settings.pop("contains", False):  # an older release's
+            settings["match"] = "contains"
+        plan = msgspec.convert({**values["plan"], "settings": settings}, RunPlan)
+    except (SyntaxError, ValueError, TypeError, AttributeError, KeyError, IndexError, msgspec.ValidationError) as error:
         raise BadReuse(f"{where} cannot be read as the plan of a run: {error}.") from error
     if plan.settings.limit and not plan.limit_is_sample:  # an older release's, which took the first ones
         return plan.with_settings(limit=None, first=plan.settings.limit)

@@ -247,7 +247,7 @@ def test_rescoring_a_run_gives_its_figures(
 
 
 @pytest.mark.parametrize(
-    "settings", [{"limit": 7}, {"first": 7}, {"shard": "1/3"}, {"contains": True}, {"label": "other"}]
+    "settings", [{"limit": 7}, {"first": 7}, {"shard": "1/3"}, {"match": "contains"}, {"label": "other"}]
 )
 def test_the_plan_of_the_run_counts(settings: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its problems, its samples and its way of judging, whatever the rescoring command would take by itself."""

@@ -31,7 +31,7 @@ SPELLINGS: list[tuple[str, str, Any, Any]] = [
     ("limit", "8", 8, 8),
     ("limit", "none", None, None),
     ("first", "8", 8, 8),
-    ("contains", "true", True, True),
+    ("match", "contains", "contains", "contains"),
     ("shard", "1/4", "1/4", "1/4"),
     ("task-type", "any-to-any", "any-to-any", "any-to-any"),
     ("mode", "infer", "infer", "infer"),

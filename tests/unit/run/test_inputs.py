@@ -60,7 +60,7 @@ BAD: list[tuple[str, Any, str]] = [
     ("port", 0, "expected 'int' >= 1"),
     ("confidence", "50", "expected"),
     ("limit", "many", "expected 'int | null'"),
-    ("contains", "perhaps", "expected 'bool'"),
+    ("match", "perhaps", "expected one of auto, contains"),
     ("num-return-sequences", 2.5, "expected 'int'"),
     ("num-return-sequences", None, "expected 'int'"),
     ("num-return-sequences", True, "expected 'int'"),

@@ -148,7 +148,7 @@ FREE: list[RunPlan] = [
     settings(endpoint=("http://x",), port=1),
     settings(but(k=(1, 5)), k=(1, 5)),
     settings(judge_endpoint="http://judge", judge_model="wise"),
-    settings(contains=True),
+    settings(match="contains"),
     but(gates=(Gate(dataset="demo_gsm8k", metric="avg@5", comparison=">", threshold=1),)),
     settings(but(client_limits=ClientLimits(concurrency=1)), concurrency=1, max_failed_requests=5),
     settings(data_dir="d", out="o", debug=True, task_type="any-to-any"),

@@ -19,6 +19,7 @@ from model_accuracy_eval.records import Problem, Step
 from model_accuracy_eval.scoring.answers.answer_kinds import KINDS
 from model_accuracy_eval.scoring.answers.cleaning import cleaned
 from model_accuracy_eval.scoring.answers.letters import choice_letter, choice_letters, yes_or_no
+from model_accuracy_eval.scoring.answers.own_answers import own_answer
 from model_accuracy_eval.scoring.answers.published_readings import VIEWS
 from model_accuracy_eval.scoring.answers.stated_numbers import last_number, number_answer
 from model_accuracy_eval.scoring.answers.stated_texts import maths_answer, short_answer, unanswerable
@@ -225,6 +226,7 @@ EXTRACTORS: dict[str, Extractor] = {
     "short_answer": short_answer,
     "unanswerable": unanswerable,
     "answer_in_kind": answer_in_kind,
+    "own_answer": own_answer,
     "first_token": first_token,
     "stripped": stripped,
     "remove_whitespace": remove_whitespace,

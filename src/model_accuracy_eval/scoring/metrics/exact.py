@@ -3,12 +3,14 @@
 import re
 import string
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import JSONObject, Problem
 from model_accuracy_eval.scoring import maths
+from model_accuracy_eval.scoring.answers import own_answers
 from model_accuracy_eval.scoring.answers.answer_kinds import KINDS
 from model_accuracy_eval.scoring.answers.stated_numbers import as_number
 from model_accuracy_eval.scoring.answers.tools import FunctionCall, NoCalls, function_calls, native_name
@@ -150,7 +152,59 @@ def equal_in_kind(answer: str, problem: Problem, *, contains: bool = False, roun
     return float(EXACT_METRICS[use.name].score(answer, problem.references, **use.args))
 
 
-MIXED_METRICS = {"equal_in_kind": Metric(score=equal_in_kind, reads="answers in their problem", yes_or_no=True)}
+def own_equal(answer: str, problem: Problem, *, match: str = "auto") -> float:
+    """1 if the answer means the same as a right one: as a letter, number, formula or text, or as its row's `kind` says,
+    `contains`, `regex` or `exact`. Marks of emphasis, quotes, a final period and case make no difference to a text.
+
+    A row may have a `tolerance` for its number (0.5, or 5% of it), and answers that are `wrong` whatever else they are.
+    """
+    extras, kind = problem.extras, own_answers.kind_of(problem, match)
+    tolerance = extras.get("tolerance") if kind == "number" else ""
+    is_right = _within(tolerance) if tolerance else _OWN[kind]
+    is_wrong = _holds if kind == "regex" else _OWN[kind]
+    return float(
+        any(is_right(answer, right) for right in problem.references)
+        and not any(is_wrong(answer, wrong) for wrong in extras.get("wrong", ()))
+    )
+
+
+def _within(tolerance: str) -> Callable[[str, str], bool]:
+    allowed = Decimal(tolerance.removesuffix("%"))
+
+    def is_near(answer: str, right: str) -> bool:
+        value, wanted = as_number(answer), as_number(right)
+        if value is None or wanted is None:
+            return False
+        return abs(value - wanted) <= (abs(wanted) * allowed / 100 if tolerance.endswith("%") else allowed)
+
+    return is_near
+
+
+_NUMBERS = re.compile(r"(?<![\w.,])[-−]?[$€£]?\d[\d,]*(?:\.\d+)?(?!\w)")
+
+
+def _holds(answer: str, right: str) -> bool:
+    """As whole words; a number as the same number."""
+    if (wanted := as_number(right)) is not None:
+        return any(as_number(found.rstrip(",")) == wanted for found in _NUMBERS.findall(answer))
+    return bool(contains_words(answer, [right]))
+
+
+_OWN: Mapping[str, Callable[[str, str], bool]] = {
+    "letter": lambda answer, right: answer == right,
+    "number": lambda answer, right: bool(number(answer, [right])),
+    "formula": lambda answer, right: bool(math_equal(answer, [right])),
+    "text": own_answers.means,
+    "exact": lambda answer, right: bool(exact(answer.strip(), [right.strip()])),
+    "contains": _holds,
+    "regex": lambda answer, right: own_answers.pattern_of(right).search(answer) is not None,
+}
+
+
+MIXED_METRICS = {
+    "equal_in_kind": Metric(score=equal_in_kind, reads="answers in their problem", yes_or_no=True),
+    "own_equal": Metric(score=own_equal, reads="answers in their problem", yes_or_no=True),
+}
 GROUPED_METRICS = {
     "whole_group": Metric(score=whole_group, reads="answers in their problem", aggregation="whole_groups")
 }

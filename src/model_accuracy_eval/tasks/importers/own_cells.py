@@ -148,6 +148,14 @@ class Columns(Record, frozen=True, kw_only=True):
     category: str = ""
     cluster: str = ""
     """What questions share that are not independent; it may be the context."""
+    match: str = ""
+    """How the row is judged: exact, contains, regex, number, choice, text or formula."""
+    tolerance: str = ""
+    """How far a number may be off: 0.5, or 5%."""
+    aliases: str = ""
+    """Further right answers."""
+    wrong: str = ""
+    """Answers that are wrong whatever else they are."""
 
 
 class QuestionShape(Record, frozen=True, kw_only=True):

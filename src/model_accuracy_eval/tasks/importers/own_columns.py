@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from string import ascii_uppercase
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -10,6 +11,7 @@ from model_accuracy_eval.errors import BadData, UnknownName
 from model_accuracy_eval.records import DataRow
 from model_accuracy_eval.records.problem import media_in
 from model_accuracy_eval.scoring.answers.answer_kinds import answer_kind
+from model_accuracy_eval.scoring.answers.own_answers import MATCHES, pattern_of
 from model_accuracy_eval.scoring.answers.stated_numbers import as_number
 from model_accuracy_eval.tasks.importers import own_cells
 from model_accuracy_eval.tasks.importers.own_cells import (
@@ -42,6 +44,7 @@ IDS = (
     *("编号", "序号"),
 )
 CATEGORIES = ("category", "subject", "topic", "subjectname", "学科", "科目", "类别")
+ALIASES = ("aliases", "alias", "alternativeanswers", "acceptedanswers", "acceptableanswers", "otheranswers")
 MEDIA = ("image", "images", "picture", "pictures", "audio", "video", "figure", "图片", "图像")
 
 _OPTION = re.compile(
@@ -67,7 +70,7 @@ def columns_by_name(where: str, rows: Sequence[DataRow], given: Mapping[str, str
     """What each column is; `given`: what the user has said, by role."""
     taken = {name for role, name in given.items() if role != "cluster"}
     names = [name for name in names_of(rows) if name not in taken]
-    roles = ("question", "more", "context", "system", "answer", "choices", "labels", "id", "category", "cluster")
+    roles = tuple(name for name in Columns.__struct_fields__ if name != "also")
     if unknown := [role for role in given if role not in roles]:
         raise UnknownName("role of a column", unknown[0], roles)
     several = {role: tuple(given[role].split("+")) for role in _SEVERAL if role in given}
@@ -102,6 +105,10 @@ def columns_by_name(where: str, rows: Sequence[DataRow], given: Mapping[str, str
         system=columns.system or next(iter(_named(names, SYSTEMS)), ""),
         id=columns.id or next(iter(_named(names, IDS)), ""),
         category=columns.category or next(iter(_named(names, CATEGORIES)), ""),
+        match=columns.match or next(iter(_named(names, ("match", "matching"))), ""),
+        tolerance=columns.tolerance or next(iter(_named(names, ("tolerance", "tol"))), ""),
+        aliases=columns.aliases or next(iter(_named(names, ALIASES)), ""),
+        wrong=columns.wrong or next(iter(_named(names, ("incorrectanswers", "wronganswers"))), ""),
     )
 
 
@@ -299,5 +306,72 @@ def unused(rows: Sequence[DataRow], columns: Columns) -> list[str]:
     """The columns of which nothing is made."""
     paths = [columns.question, columns.more, columns.system, columns.answer, columns.labels, columns.id]
     paths += [*columns.context, *columns.also, *columns.choices, columns.category, columns.cluster]
+    paths += [columns.match, columns.tolerance, columns.aliases, columns.wrong]
     used = {*paths, *(path.partition(".")[0] for path in paths)}
     return [name for name in names_of(rows) if name not in used]
+
+
+# How a row is judged, where the row itself or the user says so.
+
+
+_OWN_MATCHES = (*MATCHES, "number", "formula", "text", "choice", "auto")
+
+
+def judged(where: str, row: DataRow, columns: Columns, answers: list[str], usual: str) -> dict[str, Any]:
+    """The kind of a row without options, its right answers, its tolerance, and what is wrong in any case."""
+    stated = _stated_match(where, row, columns)
+    kind = usual if stated in {"", "auto"} else stated
+    if kind == "choice":
+        raise BadData(f"{where}: '{columns.match}' is choice, but the row has no options.")
+    answers = list(dict.fromkeys([*answers, *_texts_of(where, row, columns.aliases)]))
+    if kind == "number" and (others := [text for text in answers if as_number(text) is None]):
+        raise BadData(f"{where}: it is judged as a number, but the right answer {own_cells.short(others[0])} is none.")
+    for text in answers if kind == "regex" else ():
+        pattern(where, text)
+    tolerance = "".join(_texts_of(where, row, columns.tolerance)).replace(" ", "")
+    if tolerance and kind != "number":
+        raise BadData(f"{where}: '{columns.tolerance}' is {tolerance}, but the right answer is no number.")
+    if tolerance and (as_number(tolerance) is None or tolerance.startswith("-")):
+        raise BadData(
+            f"{where}: '{columns.tolerance}' must be a number such as 0.5, or a share such as 5%, not "
+            f"{own_cells.short(tolerance)}."
+        )
+    return {"answers": answers, "kind": kind, "tolerance": tolerance, "wrong": _texts_of(where, row, columns.wrong)}
+
+
+def refuse_with_options(where: str, row: DataRow, columns: Columns) -> None:
+    """Refuses what cannot count where a row has options."""
+    stated = _stated_match(where, row, columns)
+    if stated not in {"", "auto", "choice"}:
+        raise BadData(f"{where}: '{columns.match}' is {stated}, but the row has options, and its letter is compared.")
+    for name in (columns.tolerance, columns.aliases):
+        if _texts_of(where, row, name):
+            raise BadData(f"{where}: the row has options, and its letter is compared, so '{name}' cannot count.")
+
+
+def _stated_match(where: str, row: DataRow, columns: Columns) -> str:
+    stated = "".join(_texts_of(where, row, columns.match)).strip().lower()
+    if stated == "judge":
+        raise BadData(
+            f"{where}: a judge model is asked by a task file of your own, not by a row: see judge_grade in "
+            f"docs/reference/steps-and-metrics.md, or leave '{columns.match}' empty."
+        )
+    if stated and stated not in _OWN_MATCHES:
+        raise BadData(
+            f"{where}: '{columns.match}' says how a row is judged, so it must be one of {', '.join(_OWN_MATCHES)}, not "
+            f"{own_cells.short(stated)}; rename the column if it means something else."
+        )
+    return stated
+
+
+def _texts_of(where: str, row: DataRow, column: str) -> list[str]:
+    value = own_cells.value_at(row, column) if column else None
+    return [] if own_cells.is_blank(value) else own_cells.answers_of(where, column, value)
+
+
+def pattern(where: str, text: str) -> None:
+    """Refuses a right answer that is no pattern."""
+    try:
+        pattern_of(text)
+    except re.error as error:
+        raise BadData(f"{where}: the right answer {own_cells.short(text)} is no pattern: {error}.") from error

@@ -27,7 +27,8 @@ from model_accuracy_eval.records import (
     TableFile,
     TaskSpec,
 )
-from model_accuracy_eval.scoring.answers.answer_kinds import KINDS, is_number
+from model_accuracy_eval.scoring.answers.answer_kinds import is_number
+from model_accuracy_eval.scoring.answers.own_answers import MATCHES, OWN_KINDS
 from model_accuracy_eval.scoring.figures.judging import judge
 from model_accuracy_eval.system import table_files
 from model_accuracy_eval.tasks import row_formats
@@ -46,7 +47,7 @@ def about(
     yield _columns(shape)
     yield from _options(raw, read, shape, position_is_shown=position_is_shown)
     counts = Counter(row["kind"] for row in read)
-    kinds = [f"{_rows(count)} by {KINDS[kind].reading}" for kind, count in counts.items()]
+    kinds = [f"{_rows(count)} by {OWN_KINDS[kind].reading}" for kind, count in counts.items()]
     yield f"Judged: {', '.join(kinds)}."
     several = [place for place, row in enumerate(read, start=1) if len(row["answers"]) > 1]
     if several:
@@ -95,10 +96,23 @@ def _rows(count: int) -> str:
 _ENDINGS = (".jsonl", ".json", ".csv", ".tsv", ".zip", ".xlsx", ".xls", ".ods", *table_files.ENDINGS)
 _LISTED = (
     "{% if choices %}\n"
-    "{% for option in choices %}\n{{ 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'[loop.index0] }}. {{ option }}{% endfor %}\n\n"
-    "Think it through if you need to, then end with: ANSWER: X (one of "
-    "{{ 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'[:choices | length] | join(', ') }}).{% endif %}"
+    "{% for option in choices %}\n{{ 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'[loop.index0] }}. {{ option }}{% endfor %}{% endif %}"
 )
+_FORM = "\n\nThink it through if you need to, then end with: ANSWER: X (%s)."
+_FORMS = {
+    "letter": _FORM % "one of {{ 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'[:choices | length] | join(', ') }}",
+    "open": _FORM % "the answer alone",
+}
+_LONGEST_SHORT = 100
+"""Characters of right answers for which a form is asked: a longer reply is its answer as it is."""
+
+
+def _question_template(kinds: Sequence[str], *, asks: bool) -> str:
+    """The question, its options, and the form in which its answer is asked for."""
+    has_options, has_open = "letter" in kinds, kinds != ("letter",)
+    letter, alone = (_FORMS["letter"], _FORMS["open"]) if asks else ("", "")
+    listed = _LISTED[: -len("{% endif %}")] + letter + "{% endif %}" if has_options else ""
+    return "{{ question }}" + listed + (f"{{% if is_short %}}{alone}{{% endif %}}" if asks and has_open else "")
 
 
 def looks_like_file(name: str) -> bool:
@@ -139,7 +153,7 @@ def _understood(name: str, data: DataFile, rows: list[DataRow], roles: dict[str,
     for how right options are written.
     """
     where = data.name
-    stated = roles.pop("answer_is", None)
+    stated, asks = roles.pop("answer_is", None), _asks(roles.pop("ask", "form"))
     columns = columns_by_name(where, rows, roles)
     own_columns.refuse_what_would_be_dropped(where, rows, columns)
     if stated is None:
@@ -152,12 +166,18 @@ def _understood(name: str, data: DataFile, rows: list[DataRow], roles: dict[str,
     shape = own_columns.with_kind(where, rows, shape, named="answer" in roles)
     read = [read_row(f"{where}, row {number}", row, shape) for number, row in enumerate(rows, start=1)]
     shape = replace(shape, kinds=tuple(dict.fromkeys(row["kind"] for row in read)))
-    has_options = "letter" in shape.kinds
+    has_options, is_exam = "letter" in shape.kinds, shape.kinds == ("letter",)
     fields, usual = msgspec.to_builtins(shape), msgspec.to_builtins(QuestionShape(columns=columns))
     said = {name: value for name, value in fields.items() if value != usual[name]}  # as a user would write it
     return TaskSpec(
         name=name,
-        about=" ".join(["Own questions.", *about(rows, read, shape, position_is_shown=is_shown)]),
+        about=" ".join(
+            [
+                "Own questions.",
+                *about(rows, read, shape, position_is_shown=is_shown),
+                *([] if asks else ["Asked without a word about the form of the answer."]),
+            ]
+        ),
         data=data,
         views=(
             Step(
@@ -167,7 +187,7 @@ def _understood(name: str, data: DataFile, rows: list[DataRow], roles: dict[str,
         ),
         fields=(),
         prompt=Prompt(
-            question="{{ question }}" + (_LISTED if has_options else ""),
+            question=_question_template(shape.kinds, asks=asks),
             dialogue="earlier" if any(row["earlier"] for row in read) else None,
         ),
         reference="{{ answers[0] }}",
@@ -176,20 +196,22 @@ def _understood(name: str, data: DataFile, rows: list[DataRow], roles: dict[str,
         category="category" if columns.category else None,
         cluster="cluster" if columns.cluster else "",
         key=("id",) if columns.id else (),
-        extras=("kind",) if len(shape.kinds) > 1 else (),
+        extras=() if is_exam else ("kind", *(name for name in ("tolerance", "wrong") if getattr(columns, name))),
         max_tokens=1024,
-        pipelines=_pipelines(shape),
+        pipelines=prompt_parts.LETTER_PIPELINES if is_exam else (_PIPELINE,),
     )
 
 
-def _pipelines(shape: QuestionShape) -> tuple[Pipeline, ...]:
-    if shape.kinds == ("letter",):
-        return prompt_parts.LETTER_PIPELINES
-    if len(shape.kinds) > 1:
-        steps = Step(name="answer_in_kind"), MetricUse(name="equal_in_kind", label="accuracy")
-    else:
-        steps = KINDS[shape.kinds[0]].filter, KINDS[shape.kinds[0]].metric
-    return (Pipeline(filters=(steps[0],), metrics=(steps[1],)),)
+def _asks(stated: str) -> bool:
+    if stated not in {"form", "bare"}:
+        raise UnknownName("way of asking", stated, ("form", "bare"))
+    return stated == "form"
+
+
+_PIPELINE = Pipeline(
+    filters=(Step(name="own_answer"),),
+    metrics=(MetricUse(name="own_equal", label="accuracy"),),
+)
 
 
 def is_own(task: TaskSpec) -> bool:
@@ -202,23 +224,21 @@ def notes(task: TaskSpec) -> tuple[str, ...]:
     return (task.about,) if is_own(task) else ()
 
 
-def all_containing(tasks: Sequence[TaskSpec]) -> tuple[TaskSpec, ...]:
-    """The tasks, but where own questions have texts as right answers, a reply need only contain one."""
-    return tuple(_containing(task) if is_own(task) else task for task in tasks)
+def matched(tasks: Sequence[TaskSpec], match: str) -> tuple[TaskSpec, ...]:
+    """The tasks; answers to own questions that are numbers, formulas or texts are compared in this way."""
+    return tuple(_matched(task, match) if is_own(task) and match != "auto" else task for task in tasks)
 
 
-def _containing(task: TaskSpec) -> TaskSpec:
-    kinds = task.views[0].args.get("kinds", [])
-    if "text" not in kinds:
+def _matched(task: TaskSpec, match: str) -> TaskSpec:
+    (pipeline, *others) = task.pipelines
+    if others:  # options alone
         return task
-    measure = MetricUse(name="contains_words", label="accuracy")
-    if len(kinds) > 1:
-        measure = MetricUse(name="equal_in_kind", label="accuracy", args={"contains": True})
-    (pipeline,) = task.pipelines
+    filters = tuple(replace(step, args={"match": match}) for step in pipeline.filters)
+    metrics = tuple(replace(use, args={"match": match}) for use in pipeline.metrics)
     return replace(
         task,
-        about=f"{task.about} A reply that contains a right text is right.",
-        pipelines=(replace(pipeline, metrics=(measure,)),),
+        about=f"{task.about} With --match {match}, {MATCHES[match]}.",
+        pipelines=(replace(pipeline, filters=filters, metrics=metrics),),
     )
 
 
@@ -230,22 +250,30 @@ _SHOWN = 80
 
 
 def told(prepared: PreparedDataset) -> Iterator[str]:
-    """What own questions have been understood as, and how three replies to the first are judged: the right answer, the
-    same in a sentence, and another answer. Nothing of other tasks."""
+    """What own questions have been understood as, and how three replies to the first of each kind are judged: the right
+    answer, the same in a sentence, and another answer. Nothing of other tasks."""
     task = prepared.task
     if not is_own(task):
         return
     yield f"{task.name}: {task.about}"
-    for problem, reply in ((first, reply) for first in prepared.problems[:1] for reply in _replies(first)):
+    if any(use.args.get("match") == "regex" for use in task.pipelines[0].metrics):
+        for problem in prepared.problems:
+            for right in problem.references:
+                own_columns.pattern(f"{task.data.name}, row {problem.id + 1}", right)
+    firsts = {problem.extras.get("kind"): problem for problem in reversed(prepared.problems)}
+    shown = sorted(firsts.values(), key=lambda problem: problem.id)
+    for problem, reply in ((first, reply) for first in shown for reply in _replies(first)):
         attempt = Attempt(problem=problem.id, index=0, text=reply)
         verdict = judge(problem, [attempt], task.pipelines[0]).verdicts[0]
-        shown = " ".join(reply.split())
-        shown = shown if len(shown) <= _SHOWN else shown[: _SHOWN - 1] + "…"
-        yield f"  Row {(problem.row or 0) + 1}: a reply '{shown}' is {verdict.why}."
+        said = " ".join(reply.split())
+        said = said if len(said) <= _SHOWN else said[: _SHOWN - 1] + "…"
+        yield f"  Row {problem.id + 1}: a reply '{said}' is {verdict.why}."
 
 
-def _replies(problem: Problem) -> tuple[str, str, str]:
+def _replies(problem: Problem) -> tuple[str, ...]:
     right = problem.references[0]
+    if problem.extras.get("kind") == "regex":
+        return ("I do not know.",)
     if problem.choices and len(right) == 1:
         other = "B" if right == "A" else "A"
         return f"ANSWER: {right}", problem.choices[ord(right) - ord("A")], f"ANSWER: {other}"
@@ -255,7 +283,7 @@ def _replies(problem: Problem) -> tuple[str, str, str]:
 # Rows of any understood shape → rows of one form, as a view of tasks.
 #
 # Each gets `question`, `earlier` (messages before it), `choices`, `answers` (for options the right one's letter),
-# `kind` (letter, number, formula or text), and `id` and `category` if the file has them.
+# `kind` (letter, number, formula, text, or what `match` says), and `id` and `category` if the file has them.
 
 
 _ROLES = {
@@ -283,6 +311,7 @@ def read_row(where: str, row: DataRow, shape: QuestionShape) -> DataRow:
     value = own_cells.value_at(row, columns.answer)
     texts = _right_answers(where, columns.answer, value)
     found: DataRow = {"question": question, "earlier": earlier, "choices": list(options.texts) if options else []}
+    found["is_short"] = False  # an option's form is asked for with the options
     if options:
         places = {right_place(where, columns.answer, text, options, shape.answer_is) for text in texts}
         if len(places) > 1:
@@ -294,6 +323,7 @@ def read_row(where: str, row: DataRow, shape: QuestionShape) -> DataRow:
         for column, others in _further(where, row, shape):
             if not any(right in possible_places(text, options) for text in others):
                 raise _contradiction(where, columns.answer, texts, column, others)
+        own_columns.refuse_with_options(where, row, columns)
         found |= {"answers": [ascii_uppercase[right]], "kind": "letter"}
     else:
         answers = _open_answers(texts, value, shape)
@@ -302,10 +332,9 @@ def read_row(where: str, row: DataRow, shape: QuestionShape) -> DataRow:
                 raise _contradiction(where, columns.answer, texts, column, others)
             answers = list(dict.fromkeys([*answers, *others]))
         is_plain = shape.texts_are == "text"
-        found |= {
-            "answers": answers,
-            "kind": "number" if is_plain and all(map(is_number, answers)) else shape.texts_are,
-        }
+        usual = "number" if is_plain and all(map(is_number, answers)) else shape.texts_are
+        found |= own_columns.judged(where, row, columns, answers, usual)
+        found["is_short"] = all(len(text) <= _LONGEST_SHORT and "\n" not in text for text in found["answers"])
     for role in ("id", "category", "cluster"):
         if name := getattr(columns, role):
             cell = own_cells.value_at(row, name)

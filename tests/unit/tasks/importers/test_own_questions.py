@@ -9,13 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model_accuracy_eval.errors import BadData
+from model_accuracy_eval.errors import BadData, EvalError
 from model_accuracy_eval.records import Attempt, PreparedDataset
 from model_accuracy_eval.scoring.figures.judging import judge
 from model_accuracy_eval.tasks import preparation
 from model_accuracy_eval.tasks.importers import own_questions
 from model_accuracy_eval.tasks.rows import parse
 
+FORM = "\n\nThink it through if you need to, then end with: ANSWER: X (the answer alone)."
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), min_size=1, max_size=30).filter(str.strip)
 
 
@@ -39,19 +40,20 @@ def test_answers_that_are_numbers_are_judged_as_numbers() -> None:
         "my/sums.jsonl", jsonl({"question": "600+634?", "answer": "1,234"}, {"question": "1/2?", "answer": 0.5})
     )
     assert paper.task.name == "sums"
-    assert paper.problems[0].messages[-1].content == "600+634?"
+    assert paper.problems[0].messages[-1].content == "600+634?" + FORM
     assert why(paper, 0, "600 and 634 make $1234.00.") == "right"
     assert why(paper, 0, "634") == "wrong"
     assert why(paper, 1, "It is 0.50") == "right"
     assert why(paper, 1, "a half") == "not found"
 
 
-def test_answers_that_are_texts_must_be_the_whole_reply() -> None:
-    """Case and blanks are free, further words are not."""
+def test_answers_that_are_texts_are_compared_as_people_mean_them() -> None:
+    """Case and blanks are free, and a sentence may say the answer; one that only has it does not."""
     paper = built("a.csv", b"question,answer\nCapital of France?,Paris\nBig one?,New York\n2+2?,4\n")
     assert why(paper, 0, " paris\n") == "right"
     assert why(paper, 0, "<think>Rome?</think>Paris") == "right"
-    assert why(paper, 0, "It is Paris.") == "wrong"
+    assert why(paper, 0, "It is Paris.") == "right"
+    assert why(paper, 0, "I like Paris.") == "wrong"
     assert why(paper, 1, "new  york") == "right"
     assert why(paper, 2, "4") == "right"
 
@@ -65,7 +67,7 @@ def test_answers_in_gsm8k_format_carry_their_solution() -> None:
     assert why(paper, 0, "#### 12.0") == "right"
     mixed = built("a.jsonl", jsonl(solved, {"question": "1?", "answer": "one"}))
     assert mixed.problems[1].references == ("one",)
-    assert mixed.task.pipelines[0].metrics[0].name == "exact"
+    assert [problem.extras["kind"] for problem in mixed.problems] == ["text", "text"]
 
 
 @given(st.lists(TEXTS, min_size=2, max_size=4), TEXTS, st.booleans())
@@ -153,6 +155,39 @@ ROW = {"question": "Which?", "A": "x", "B": "y"}
             ],
             "row 1: the field 'answer' must be one of A, B, or the text of that option, not '1'.",
         ),
+        (
+            [{"question": "?", "answer": "x", "match": "fuzzy"}],
+            "row 1: 'match' says how a row is judged, so it must be",
+        ),
+        (
+            [{"question": "?", "answer": "x", "match": "judge"}],
+            "row 1: a judge model is asked by a task file of your own",
+        ),
+        (
+            [{"question": "?", "answer": "x", "match": "choice"}],
+            "row 1: 'match' is choice, but the row has no options.",
+        ),
+        (
+            [{"question": "?", "answer": "x", "match": "number"}],
+            "row 1: it is judged as a number, but the right answer",
+        ),
+        (
+            [{"question": "?", "answer": "a(", "match": "regex"}],
+            "row 1: the right answer 'a(' is no pattern: missing )",
+        ),
+        (
+            [{"question": "?", "answer": "x", "tolerance": 1}],
+            "row 1: 'tolerance' is 1, but the right answer is no number",
+        ),
+        (
+            [{"question": "?", "answer": 1, "tolerance": "some"}],
+            "row 1: 'tolerance' must be a number such as 0.5, or a",
+        ),
+        (
+            [ROW | {"answer": "A", "aliases": ["z"]}],
+            "row 1: the row has options, and its letter is compared, so 'aliases'",
+        ),
+        ([ROW | {"answer": "A", "match": "exact"}], "row 1: 'match' is exact, but the row has options, and its letter"),
         ([{"input": [{"role": "bot", "content": "?"}], "ideal": "x"}], "message 1 of 'input' needs a role and a text"),
         ([{"input": [{"role": "assistant", "content": "?"}], "ideal": "x"}], "the last message of 'input' must be of"),
     ],
@@ -190,7 +225,7 @@ def test_texts_with_some_signs_in_them_stay_texts(golds: list[str]) -> None:
     """Names, paths, dates, letters, and words with a lonely formula among them."""
     paper = built("a.jsonl", jsonl(*({"question": "?", "answer": gold} for gold in golds)))
     assert why(paper, 0, golds[0].upper()) == "right"
-    assert why(paper, 0, f"It is {golds[0]}") == "wrong"
+    assert why(paper, 0, f"I would not say {golds[0]}") == "wrong"
 
 
 OPTIONS = ["red", "green", "blue", "grey"]
@@ -263,6 +298,20 @@ def test_options_of_every_shape_are_understood(row: dict[str, Any], letter: str)
         ({"question": "?", "answer": "−5"}, ["-5", "It is −5."], ["5"]),
         ({"question": "?", "context": ["a", "b"], "answer": "x"}, ["x"], ["a"]),
         ({"question": "?", "best_answer": "x", "correct_answers": ["x", "y"]}, ["x", "y"], ["z"]),
+        ({"question": "?", "answer": "Ab", "match": "exact"}, ["Ab", "ANSWER: Ab"], ["ab", "It is Ab"]),
+        ({"question": "?", "answer": "Ab", "match": "Contains"}, ["I like ab!", "not Ab"], ["abc"]),
+        ({"question": "?", "answer": 42, "match": "contains"}, ["7 times 6, 42, is it"], ["1,042", "42.5"]),
+        ({"question": "?", "answer": "/^ab+c/i", "match": "regex"}, ["ABBC!", "ANSWER: abc"], ["cab", "ac"]),
+        ({"question": "?", "answer": "a|b", "match": "regex"}, ["xbx"], ["c"]),
+        ({"question": "?", "answer": "007", "match": "text"}, ["007", "It is 007."], ["008"]),
+        ({"question": "?", "answer": 10, "tolerance": 0.5}, ["10.5", "about 9.5"], ["10.6", "9"]),
+        ({"question": "?", "answer": 200, "tolerance": "5%"}, ["190", "210.0"], ["189"]),
+        ({"question": "?", "answer": "x", "aliases": ["y", "z"]}, ["It is y.", "**z**"], ["w"]),
+        (
+            {"question": "?", "answer": "Rome", "match": "contains", "incorrect_answers": ["Paris"]},
+            ["Rome it is"],
+            ["Rome or Paris"],
+        ),
     ],
 )
 def test_open_questions_of_every_shape_are_understood(row: dict[str, Any], right: list[str], wrong: list[str]) -> None:
@@ -275,15 +324,15 @@ def test_open_questions_of_every_shape_are_understood(row: dict[str, Any], right
 def test_what_belongs_to_a_question_is_sent_with_it() -> None:
     """Passages go before it, the input of an instruction below it, messages and system texts as turns."""
     passage = built("a.jsonl", jsonl({"question": "Who?", "passage": "Ann did.", "answer": "Ann"}))
-    assert passage.problems[0].messages[-1].content == "Ann did.\n\nWho?"
+    assert passage.problems[0].messages[-1].content == "Ann did.\n\nWho?" + FORM
     order = built("a.jsonl", jsonl({"instruction": "Add.", "input": "1 and 2", "output": "3"}))
-    assert order.problems[0].messages[-1].content == "Add.\n\n1 and 2"
+    assert order.problems[0].messages[-1].content == "Add.\n\n1 and 2" + FORM
     chat = built("a.jsonl", jsonl({"input": MESSAGES, "ideal": "x"}, {"input": "And?", "ideal": "y"}))
     assert [(turn.role, turn.content) for turn in chat.problems[0].messages] == [
         ("system", "Be brief."),
-        ("user", "Which?"),
+        ("user", "Which?" + FORM),
     ]
-    assert [turn.content for turn in chat.problems[1].messages] == ["And?"]
+    assert [turn.content for turn in chat.problems[1].messages] == ["And?" + FORM]
     system = built("a.jsonl", jsonl({"system": "Be brief.", "question": "Who?", "answer": "Ann"}))
     assert [turn.role for turn in system.problems[0].messages] == ["system", "user"]
 
@@ -338,3 +387,38 @@ def test_a_column_that_nobody_has_is_a_slip() -> None:
         own_questions.from_file("a.jsonl", rows, {"question": "q.text", "answer": "a", "context": "hint+clue"})
     with pytest.raises(BadData, match="row 1: the field 'a' is empty"):
         own_questions.from_file("a.jsonl", rows, {"question": "q.text", "answer": "a", "context": "hint"})
+
+
+@pytest.mark.parametrize(
+    ("match", "answer", "reply"),
+    [("contains", "Paris", "I like Paris."), ("exact", "42", "ANSWER: 42"), ("regex", "/par+is/i", "PARRIS")],
+)
+def test_a_user_says_how_answers_are_compared(match: str, answer: str, reply: str) -> None:
+    """All but options, and the request stays the same, so that kept replies can be judged again."""
+    rows = jsonl({"question": "?", "answer": answer}, ROW | {"answer": "A"})
+    (task,) = own_questions.matched([own_questions.from_file("a.jsonl", rows)], match)
+    paper = preparation.build(task, parse("a.jsonl", rows, ()), [], None)
+    assert (why(paper, 0, reply), why(paper, 1, "ANSWER: A")) == ("right", "right")
+    assert paper.questions == built("a.jsonl", rows).questions
+    assert f"With --match {match}" in "".join(own_questions.told(paper))
+
+
+def test_right_answers_that_are_no_patterns_are_refused_before_anything_is_asked() -> None:
+    rows = jsonl({"question": "?", "answer": "a"}, {"question": "?", "answer": "a("})
+    (task,) = own_questions.matched([own_questions.from_file("a.jsonl", rows)], "regex")
+    paper = preparation.build(task, parse("a.jsonl", rows, ()), [], None)
+    with pytest.raises(BadData, match="row 2: the right answer 'a\\(' is no pattern"):
+        list(own_questions.told(paper))
+
+
+def test_the_form_of_the_answer_is_asked_for_where_answers_are_short() -> None:
+    """A long text is its answer as it is, and a user may ask the bare question."""
+    rows = jsonl({"question": "1?", "answer": "x"}, {"question": "2?", "answer": "x\ny"}, ROW | {"answer": "A"})
+    asked = [problem.messages[-1].content for problem in built("a.jsonl", rows).problems]
+    assert asked[:2] == ["1?" + FORM, "2?"]
+    assert asked[2].endswith("B. y\n\nThink it through if you need to, then end with: ANSWER: X (one of A, B).")
+    task = own_questions.from_file("a.jsonl", rows, {"ask": "bare"})
+    bare = preparation.build(task, parse("a.jsonl", rows, ()), [], None)
+    assert [problem.messages[-1].content for problem in bare.problems] == ["1?", "2?", "Which?\n\nA. x\nB. y"]
+    with pytest.raises(EvalError, match="no way of asking called 'x'"):
+        own_questions.from_file("a.jsonl", rows, {"ask": "x"})
