@@ -18,7 +18,7 @@ PROBLEMS = 10
 
 def answer(request: JSON) -> list[str]:
     """Right or wrong by question and seed alone, as a real service is."""
-    question, seed = request["messages"][-1]["content"], request.get("seed") or 0
+    question, seed = request["messages"][-1]["content"].partition("\n")[0], request.get("seed") or 0
     digests = [hashlib.sha256(f"{question}/{seed + index}".encode()).digest() for index in range(request.get("n", 1))]
     return [f"#### {len(question) if digest[0] % 2 else 0}" for digest in digests]
 
