@@ -11,11 +11,11 @@ import msgspec
 from model_accuracy_eval.errors import Refused
 from model_accuracy_eval.records.code import CaseProgram, ExecutionVerdict, Integrity, Program
 from model_accuracy_eval.sandbox.inside.messages import EXECUTES, NOT_DATA, JobOrder, JobResult, Toolchain
-from model_accuracy_eval.sandbox.inside.tests_ends import names_of_tests
-from model_accuracy_eval.sandbox.negate_tests import Control, negate_tests
+from model_accuracy_eval.sandbox.inside.tests_ends import CHECKED, names_of_tests
 from model_accuracy_eval.sandbox.program_environment import find_toolchain, toolchain_commands
 from model_accuracy_eval.sandbox.worker import JobRunner
 from model_accuracy_eval.scoring.code.code_syntax import parse_source
+from model_accuracy_eval.scoring.code.negate_tests import Control, negate_tests
 from model_accuracy_eval.scoring.code.tests_source import free_names, imports_of
 
 # Which names tests take from the program: what they use and nobody else supplies.
@@ -242,7 +242,7 @@ class _SharedJudging:
 
     def __init__(self, runner: JobRunner, program: Program) -> None:
         self._runs, self._has_solution = _TestRuns(runner, program), bool(program.reference)
-        self._controls = negate_tests(program.tests) or ()
+        self._controls = negate_tests(program.tests, CHECKED) or ()
         self._controlled = False
         """Whether the program came to a check that can be made wrong."""
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model_accuracy_eval.sandbox.inside.tests_ends import CHECKED
-from model_accuracy_eval.sandbox.negate_tests import Control, negate_tests
+from model_accuracy_eval.scoring.code.negate_tests import Control, negate_tests
 
 literals = st.recursive(
     st.none()
@@ -29,7 +29,7 @@ literals = st.recursive(
 
 
 def controls(tests: str, seed: int = 1) -> tuple[Control, Control]:
-    found = negate_tests(tests, random.Random(seed))
+    found = negate_tests(tests, CHECKED, random.Random(seed))
     assert found
     return found
 
@@ -120,7 +120,7 @@ def test_methods_of_unit_tests_are_negated() -> None:
 @pytest.mark.parametrize("tests", ["f(1)", "x = 3", "assert f(", "with raises(ValueError): f(1)"])
 def test_without_a_check_there_is_no_control(tests: str) -> None:
     """Nothing is made up: such tests are labelled instead."""
-    assert negate_tests(tests) is None
+    assert negate_tests(tests, CHECKED) is None
 
 
 @pytest.mark.parametrize("tests", ["assert f(1)", "assert f(1) == g(1)", "assert f(1) == 1e999"])

@@ -12,7 +12,6 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from model_accuracy_eval.sandbox.inside.tests_ends import CHECKED, Function, must_fail
 from model_accuracy_eval.scoring.code.code_syntax import parse_expression, parse_source
 
 _COMPARING = {"assertEqual", "assertEquals", "assertAlmostEqual", "assertListEqual", "assertDictEqual"} | {
@@ -53,25 +52,30 @@ class Control(NamedTuple):
     """For every check, by its number: whether it must hold."""
 
 
-def negate_tests(tests: str, generator: random.Random | None = None) -> tuple[Control, Control] | None:
-    """Returns None when no check can be made wrong. The lot, the wrong values and the numbers differ each time."""
+def negate_tests(tests: str, report: str, generator: random.Random | None = None) -> tuple[Control, Control] | None:
+    """Returns None when no check can be made wrong. The lot, the wrong values and the numbers differ each time.
+
+    `report` is the function that checks tell their numbers and outcomes.
+    """
     generator = generator or random.SystemRandom()
     try:
         tree = parse_source(tests)
         negater = _Negater(generator)
         negater.visit(tree)
         lot = [generator.random() < 0.5 for _ in negater.checks]
-        first = _control(tree, negater.checks, generator, lot)
-        second = _control(tree, negater.checks, generator, [not it for it in lot])
+        first = _control(tree, negater.checks, report, generator, lot)
+        second = _control(tree, negater.checks, report, generator, [not it for it in lot])
     except (SyntaxError, ValueError, RecursionError):
         return None
     return (first, second) if lot else None
 
 
-def _control(tree: ast.Module, checks: Sequence["_Check"], generator: random.Random, wrong: Sequence[bool]) -> Control:
+def _control(
+    tree: ast.Module, checks: Sequence["_Check"], report: str, generator: random.Random, wrong: Sequence[bool]
+) -> Control:
     numbers = [generator.getrandbits(52) for _ in checks]
     for check, number, is_wrong in zip(checks, numbers, wrong, strict=True):
-        check.draw(number, wrong=is_wrong)
+        check.draw(number, report, wrong=is_wrong)
     tests = ast.unparse(ast.fix_missing_locations(tree))
     return Control(tests, {number: not is_wrong for number, is_wrong in zip(numbers, wrong, strict=True)})
 
@@ -83,9 +87,9 @@ class _Check(NamedTuple):
     right: ast.stmt
     negated: ast.stmt
 
-    def draw(self, number: int, *, wrong: bool) -> None:
+    def draw(self, number: int, report: str, *, wrong: bool) -> None:
         """Makes it report under that number and go on after a failure; a wrong list may raise a TypeError."""
-        failed, held = (f"{CHECKED}({number}, {outcome})" for outcome in (False, True))
+        failed, held = (f"{report}({number}, {outcome})" for outcome in (False, True))
         reporting = parse_source(f"try: pass\nexcept Exception: {failed}\nelse: {held}").body[0]
         assert isinstance(reporting, ast.Try)
         self.statement.body = [self.negated if wrong else self.right]
@@ -97,9 +101,10 @@ class _Negater(ast.NodeTransformer):
         self._generator = generator
         self.checks: list[_Check] = []
 
-    def visit_FunctionDef(self, node: Function) -> ast.AST:
+    def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.AST:
         """A check that must fail is left as it is: a report in its place would end the test otherwise."""
-        return node if must_fail(node) else self.generic_visit(node)
+        must_fail = any("expectedFailure" in ast.unparse(decorator) for decorator in node.decorator_list)
+        return node if must_fail else self.generic_visit(node)
 
     def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AST:
         return self.visit_FunctionDef(node)
