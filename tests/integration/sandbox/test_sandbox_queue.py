@@ -11,7 +11,7 @@ import pytest
 from tests.integration.sandbox.conftest import RunAll, opened
 from tests.integration.sandbox.test_sandbox_faults import OWN, RIGHT, taken
 
-from model_accuracy_eval.records.code import Execution, Limits, Mode, Program
+from model_accuracy_eval.records.code import Execution, Limits, Program
 from model_accuracy_eval.sandbox.pool import WorkerPool
 from model_accuracy_eval.sandbox.worker import WorkerSize
 from model_accuracy_eval.system.clock import run
@@ -99,15 +99,19 @@ def f():
 """
 
 
-@pytest.mark.parametrize("mode", ["split", "shared"])
-def test_no_python_that_tests_start_reads_what_the_program_left_at_home(mode: Mode, kind: str, run_all: RunAll) -> None:
-    """Apart from the program they have no home at all; in its process they have the same."""
-    tests = (
-        "import os, subprocess, sys\nhome = f()\n"
-        "started = lambda: subprocess.run([sys.executable, '-c', 'print(1)'], capture_output=True).stdout\n"
-        f"assert os.environ['HOME'] {'!=' if mode == 'split' else '=='} home\n"
-        "assert os.environ['PYTHONNOUSERSITE'] == '1'\n"
+def test_no_python_that_tests_start_reads_what_the_program_left_at_home(kind: str, run_all: RunAll) -> None:
+    """Beside the program, which has its own home; apart from it they have none at all."""
+    code = f"import sys{PLANTED}"
+    apart = "import os\nassert isinstance(f(), str) and os.environ['HOME'] != f()\n"
+    beside = (
+        "import os, subprocess, sys\nassert os.environ['HOME'] == f()\n"
+        "assert subprocess.run([sys.executable, '-c', 'print(1)'], capture_output=True).stdout == b'1\\n'\n"
     )
-    tests += "assert started() == b'1\\n'\n" if mode == "shared" else ""
-    (done,) = run_all([Program(code=f"import sys{PLANTED}", tests=tests, entry_points=("f",), mode=mode)])
-    assert (done.verdict, done.detail) == ("passed", "")
+    done = run_all(
+        [
+            Program(code=code, tests=apart, entry_points=("f",), reference=code),
+            Program(code=code, tests=beside, entry_points=("f",), mode="shared"),
+        ]
+    )
+    assert [(one.verdict, one.detail) for one in done] == [("passed", "")] * 2
+    assert [one.integrity[:6] for one in done] == ["split", "shared"]
