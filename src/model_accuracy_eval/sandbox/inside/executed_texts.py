@@ -24,6 +24,7 @@ which is compiled after that."""
 _WATCHED = frozenset(
     {"compile", "code.__new__", "marshal.loads", "marshal.load", "pickle.find_class", *_LOADING}
     | {"subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.spawn", "pty.spawn"}
+    | {"cpython.PyInterpreterState_New"}
 )
 """Without these, `exec` and functions have nothing to run that was not there before."""
 
@@ -58,7 +59,8 @@ class ExecutedTexts:
         if event == "import":
             return False
         if frame.f_code.co_filename in _MACHINERY:
-            return _is_trusted(args[1] if event == "compile" else frame.f_locals.get("bytecode_path"))
+            is_read_there = any(it.co_name == "get_code" and it.co_filename in _MACHINERY for it in _calls(frame))
+            return is_read_there and _is_trusted(args[1] if event == "compile" else frame.f_locals.get("bytecode_path"))
         return (event == "compile" and self._may_compile(args[0], frame)) or _is_importing(frame)
 
     def _may_compile(self, source: object, frame: FrameType) -> bool:

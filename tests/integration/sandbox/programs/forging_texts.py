@@ -68,6 +68,20 @@ WAYS = {
         "    code = compile(text, os.__file__, 'exec')\n    with open('made/compiled.pyc', 'wb') as file:\n"
         "        file.write(u.MAGIC_NUMBER + bytes(12) + marshal.dumps(code))\n    return os.path.abspath('made/x')\n",
     ),
+    "a text by the name of a module": Way(
+        "import importlib.machinery, os\nloader = importlib.machinery.SourceFileLoader('os', os.__file__)\n"
+        "exec(loader.source_to_code(f('go'), os.__file__))"
+    ),
+    "a module in a pack": Way(
+        "import sys\nsys.path.insert(0, f('go'))\n__import__('zipped')",
+        "import os, zipfile\ndef give(text):\n    with zipfile.ZipFile('z.zip', 'w') as file: file.writestr('zipped.py', text)\n"
+        "    return os.path.abspath('z.zip')\n",
+    ),
+    "a thread": Way(
+        "import threading\ndef run(given): eval(given, globals())\n"
+        "t = threading.Thread(target=run, args=(f('go'),))\nt.start()\nt.join()"
+    ),
+    "an error that is caught": Way("try: eval(f('go'))\nexcept BaseException: pass"),
     "a path that is run": Way("import runpy\nrunpy.run_path(f('go'))", _writes("run.py", "%s")),
     "a settings file": Way(
         "import logging.config\nlogging.config.fileConfig(f('go'))",
