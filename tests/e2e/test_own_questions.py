@@ -1,6 +1,8 @@
 """A user's own files through the real command: told, judged, refused with the row, and written down as a task file."""
 
 import json
+import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -68,9 +70,10 @@ def test_a_file_is_told_judged_by_the_kinds_of_its_rows_and_written_down(tmp_pat
         (tmp_path / "loose").mkdir()
         loose = asked(server, tmp_path / "loose", "--datasets", mine, "--match", "contains")
         assert (loose.code, "75.00" in loose.out) == (0, True), loose.out
-        (kept,) = tmp_path.glob("out/[0-9a-f]*")
-        judged = command.run("run", "--mode", "eval", "--reuse", kept, "--datasets", mine, "-n", "1", "--match", "contains",
-                             "--out", tmp_path / "out")  # fmt: skip
+        near = re.search(r"1 of 1 replies judged wrong contain the right answer: 'I like Paris\.' \(row 2; .*again: "
+                         r"model-accuracy-eval (.*) --match contains", done.out)  # fmt: skip
+        assert near, done.out
+        judged = command.run(*shlex.split(near[1]), "--match", "contains")
         assert (judged.code, "75.00" in judged.out) == (0, True), judged.err
         (tmp_path / "all").mkdir()
         whole = asked(server, tmp_path / "all", "--datasets", mine, "--limit", "0")

@@ -19,7 +19,7 @@ from model_accuracy_eval.records import (
     VerdictReason,
 )
 from model_accuracy_eval.records.exchange import FaultKind
-from model_accuracy_eval.report import figures
+from model_accuracy_eval.report import endings, figures
 from model_accuracy_eval.run import ask_store, early_stop, outcome
 from model_accuracy_eval.run.ask_store import AskStore
 from model_accuracy_eval.run.early_stop import NO_STOP, EarlyStop, PartJudge
@@ -115,6 +115,7 @@ class _DatasetJudge:
         self._lost = Counts()
         """The samples of problems without a result."""
         self._tally = ReplyTally(prepared)
+        self._misses = own_questions.Misses(prepared)
 
     def _new_card(self) -> Scorecard:
         return Scorecard(
@@ -156,6 +157,7 @@ class _DatasetJudge:
             counts=counts,
             part=part,
             notes=(
+                *self._misses.notes(endings.go_on_command(self._plan.settings, self._store.root, asks=False)),
                 *of_draw(self._prepared.draw, self._plan.shard),
                 *part_notes(part, len(self._prepared.problems)),
                 *self._ask_store.notes(),
@@ -234,6 +236,7 @@ class _DatasetJudge:
         elif isinstance(result, EvalError):
             raise result
         else:
+            self._misses.add(problem, samples, result.why)
             replicas = tuple(answered[at].replica if at in answered else "" for at in self._indexes(number))
             self._results[number] = replace(result, replicas=replicas) if any(replicas) else result
 

@@ -161,7 +161,7 @@ def own_equal(answer: str, problem: Problem, *, match: str = "auto") -> float:
     extras, kind = problem.extras, own_answers.kind_of(problem, match)
     tolerance = extras.get("tolerance") if kind == "number" else ""
     is_right = _within(tolerance) if tolerance else _OWN[kind]
-    is_wrong = _holds if kind == "regex" else _OWN[kind]
+    is_wrong = holds if kind == "regex" else _OWN[kind]
     return float(
         any(is_right(answer, right) for right in problem.references)
         and not any(is_wrong(answer, wrong) for wrong in extras.get("wrong", ()))
@@ -183,8 +183,8 @@ def _within(tolerance: str) -> Callable[[str, str], bool]:
 _NUMBERS = re.compile(r"(?<![\w.,])[-−]?[$€£]?\d[\d,]*(?:\.\d+)?(?!\w)")
 
 
-def _holds(answer: str, right: str) -> bool:
-    """As whole words; a number as the same number."""
+def holds(answer: str, right: str) -> bool:
+    """Whether an answer contains a text as whole words; a number as the same number."""
     if (wanted := as_number(right)) is not None:
         return any(as_number(found.rstrip(",")) == wanted for found in _NUMBERS.findall(answer))
     return bool(contains_words(answer, [right]))
@@ -196,7 +196,7 @@ _OWN: Mapping[str, Callable[[str, str], bool]] = {
     "formula": lambda answer, right: bool(math_equal(answer, [right])),
     "text": own_answers.means,
     "exact": lambda answer, right: bool(exact(answer.strip(), [right.strip()])),
-    "contains": _holds,
+    "contains": holds,
     "regex": lambda answer, right: own_answers.pattern_of(right).search(answer) is not None,
 }
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model_accuracy_eval.errors import BadData, EvalError
-from model_accuracy_eval.records import Attempt, PreparedDataset
+from model_accuracy_eval.records import Attempt, PreparedDataset, VerdictReason
 from model_accuracy_eval.scoring.figures.judging import judge
 from model_accuracy_eval.tasks import preparation
 from model_accuracy_eval.tasks.importers import own_questions
@@ -29,7 +29,7 @@ def jsonl(*rows: dict[str, Any]) -> bytes:
     return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
 
 
-def why(paper: PreparedDataset, place: int, reply: str) -> str:
+def why(paper: PreparedDataset, place: int, reply: str) -> VerdictReason:
     attempt = Attempt(problem=paper.problems[place].id, index=0, text=reply)
     return judge(paper.problems[place], [attempt], paper.task.pipelines[0]).verdicts[0].why
 
@@ -422,3 +422,27 @@ def test_the_form_of_the_answer_is_asked_for_where_answers_are_short() -> None:
     assert [problem.messages[-1].content for problem in bare.problems] == ["1?", "2?", "Which?\n\nA. x\nB. y"]
     with pytest.raises(EvalError, match="no way of asking called 'x'"):
         own_questions.from_file("a.jsonl", rows, {"ask": "x"})
+
+
+@pytest.mark.parametrize(
+    ("replies", "note"),
+    [
+        (
+            ["I like x!", "It was x or y"],
+            "2 of 2 replies judged wrong contain the right answer: 'I like x!' (row 1; right",
+        ),
+        (["x", "y"], ""),
+        (["z", "nothing"], "No reply is right: 'z' (row 1; right: 'x'); 'nothing' (row 2; right: 'x')."),
+    ],
+)
+def test_a_figure_that_is_not_to_be_believed_is_told_first(replies: list[str], note: str) -> None:
+    """With up to three of the replies, and the command that judges what is kept again."""
+    paper = built("a.jsonl", jsonl(*[{"question": "?", "answer": "x"}] * 2))
+    misses = own_questions.Misses(paper)
+    for place, reply in enumerate(replies):
+        attempt = Attempt(problem=place, index=0, text=reply)
+        misses.add(paper.problems[place], [attempt], [why(paper, place, reply)])
+    told = "".join(misses.notes("AGAIN"))
+    assert told.startswith(note)
+    assert bool(told) == bool(note)
+    assert ("again: AGAIN --match contains" in told) == note.startswith("2 of 2")
