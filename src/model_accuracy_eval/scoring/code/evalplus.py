@@ -164,12 +164,10 @@ _ORACLES = {
 
 
 def with_types(arguments: Sequence[Any], shapes: str) -> list[Any]:
-    """The arguments as these words say, one for each: the letters of the containers from the outermost inwards, or that
-    of a number. A word with a plus is for all arguments."""
+    """The arguments as these words say: the letters of the containers from the outermost inwards, or that of a number.
+    The last word is for all further arguments, too."""
     words = shapes.split() or ["-"]
-    words = [words[0].removesuffix("+")] * len(arguments) if words[0].endswith("+") else words
-    words += ["-"] * (len(arguments) - len(words))
-    return [_with_type(argument, word) for argument, word in zip(arguments, words, strict=True)]
+    return [_with_type(it, words[min(place, len(words) - 1)]) for place, it in enumerate(arguments)]
 
 
 def _with_type(value: Any, word: str) -> Any:
@@ -190,15 +188,15 @@ def _with_type(value: Any, word: str) -> Any:
 
 _NUMBERS: dict[str, Callable[[Any], Any]] = {"c": complex, "f": float}
 _SHAPES_OF = {
-    "t+": (2, 116, 132, 143, 222, 261, 273, 394, 399, 421, 424, 429, 470, 560, 579, 596, 616, 630, 726, 740, 744, 809),
-    "lt+": (63, 64, 70, 94, 120, 237, 272, 299, 400, 409, 417, 438, 473, 614, 780),
-    "tt+": (259, 278, 401, 445),
-    "T+": (580, 615, 791),
-    "t": (250, 307, 405, 446, 617, 720, 763, 808),
+    "t": (2, 116, 132, 143, 222, 261, 273, 394, 399, 421, 424, 429, 470, 560, 579, 596, 616, 630, 726, 740, 744, 809),
+    "lt": (63, 64, 70, 94, 120, 237, 272, 299, 400, 409, 417, 438, 473, 614, 780),
+    "tt": (259, 278, 401, 445),
+    "T": (580, 615, 791),
+    "t -": (250, 307, 405, 446, 617, 720, 763, 808),
     "- t": (106, 750),
-    "lt": (75, 413, 444, 753),
+    "lt -": (75, 413, 444, 753),
     "ls": (115,),
-    "dt": (722,),
+    "dt -": (722,),
     "c": (252,),
     "f c": (124,),
 }
