@@ -268,6 +268,8 @@ class Published(Record, frozen=True, kw_only=True):
     """Name of a sink → the address where readers find what it published."""
     artifact: UploadedArtifact | None = None
     failures: tuple[SinkFailure, ...] = ()
+    objections: tuple[str, ...] = ()
+    """Why the run may not start: what it would publish is published, or is about to be."""
 
     def with_link(self, sink: str, address: str) -> "Published":
         return replace(self, links={**self.links, sink: address})

@@ -289,7 +289,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         ),
     ] = False
     require_gate: Annotated[
-        bool, about("Refuse to run without a gate, so that no run can end without a verdict.", workflow_only=True)
+        bool,
+        about(
+            "Refuse to run without a gate, so that no run can end without a verdict; in the action, `digest` also "
+            "refuses an adapter-image that is not named by its digest.",
+            workflow_only=True,
+        ),
     ] = False
     baseline: Annotated[
         str | None,

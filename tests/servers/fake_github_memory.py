@@ -15,6 +15,8 @@ Reply = tuple[int, Any, Mapping[str, str]]
 REPOSITORY = "acme/adapter"
 SHA = "1f0c6d2e" * 5
 NO_SHA = "0" * 40
+HEAD = "e" * 40
+"""Of every branch."""
 NOON = "2026-05-05T12:00:00Z"
 """When comments are written."""
 EVERYTHING = FOUR
@@ -79,6 +81,8 @@ class Memory:
         self.annotations: dict[int, list[JSON]] = {}
         self.workflow_runs: list[JSON] = []
         self.artifacts: list[JSON] = []
+        self.ancestors = {SHA}
+        """Commits that are part of every branch."""
         self.page = 100
         self._numbers = itertools.count(1001)
         self._threads: dict[int, int] = {}
@@ -87,7 +91,7 @@ class Memory:
         """An artifact of a new run, which `address` serves; `more`: what differs from a good one of main."""
         run: JSON = {
             "id": next(self._numbers), "event": "push", "head_branch": "main", "status": "completed",
-            "conclusion": "success", "path": ".github/workflows/evaluate.yml", "workflow": "evaluate.yml",
+            "conclusion": "success", "head_sha": SHA, "path": ".github/workflows/evaluate.yml", "workflow": "evaluate.yml",
             "head_repository": {"full_name": REPOSITORY, "id": 2, "name": "adapter"},
         }  # fmt: skip
         run |= {key: value for key, value in more.items() if key in run}
@@ -112,6 +116,17 @@ class Memory:
             and asked.get("status") in {None, run["status"], run["conclusion"]}
         ]
         return 200, {"total_count": len(runs), "workflow_runs": runs}, {}
+
+    def _get_branches(self, places: JSON, _: JSON, __: Any) -> Reply:
+        if (branch := unquote(places["branch"])) not in self.branches:
+            return 404, {"message": "Branch not found"}, {}
+        return 200, {"name": branch, "commit": {"sha": HEAD}}, {}
+
+    def _get_compare(self, places: JSON, _: JSON, __: Any) -> Reply:
+        base, head = places["basehead"].split("...")
+        if base == NO_SHA:
+            return 404, NOT_FOUND, {}
+        return 200, {"status": "identical" if base == head else "ahead" if base in self.ancestors else "diverged"}, {}
 
     def _get_actions_runs_artifacts(self, places: JSON, _: JSON, asked: JSON) -> Reply:
         return self._kept(asked, lambda each: each["workflow_run"]["id"] == int(places["run_id"]))

@@ -19,8 +19,9 @@ _TEMPLATES = [
         f"/repos/{{owner}}/{{repo}}/{path}"
         for path in (
             "activity", "actions/artifacts", "actions/artifacts/{artifact_id}/{archive_format}", "actions/runs/{run_id}/artifacts",
-            "actions/workflows/{workflow_id}/runs", "check-runs", "check-runs/{check_run_id}",
+            "actions/workflows/{workflow_id}/runs", "branches/{branch}", "check-runs", "check-runs/{check_run_id}",
             "collaborators/{username}/permission", "commits/{commit_sha}/pulls", "commits/{ref}/check-runs",
+            "compare/{basehead}",
             "contents/{path}", "git/blobs/{file_sha}", "git/commits", "git/refs", "git/trees",
             "issues/comments/{comment_id}", "issues/comments/{comment_id}/reactions", "issues/{issue_number}/comments",
             "properties/values", "pulls/{pull_number}", "pulls/{pull_number}/commits", "statuses/{sha}", "topics",

@@ -18,7 +18,7 @@ import yaml
 from tests.base_image import recipe
 from tests.simulator.commands import SUMMARY_LIMIT, Log, Step, pairs
 
-_EXPRESSION = re.compile(r"\$\{\{\s*([\w.-]+)\s*\}\}")
+_EXPRESSION = re.compile(r"\$\{\{\s*([\w.-]+|toJSON\(matrix\))\s*\}\}")
 _FILES = ("GITHUB_OUTPUT", "GITHUB_STATE", "GITHUB_STEP_SUMMARY", "GITHUB_ENV", "GITHUB_PATH")
 SIGINT_SECONDS, SIGTERM_SECONDS = 7.5, 2.5
 """What the runner waits after each of its two signals before it goes on."""
@@ -31,6 +31,8 @@ class Runner:
         self._work = work
         self.github = dict(github)
         self.environment = dict(environment or {})
+        self.matrix = "null"
+        """Of the job, as JSON."""
         self.label = secrets.token_hex(3)
         self.workspace = work / "repo" / "repo"
         self.home = self._temp / "_github_home"
@@ -109,7 +111,8 @@ class Runner:
     def _evaluated(self, text: str, inputs: Mapping[str, str]) -> str:
         def value(match: re.Match[str]) -> str:
             root, _, name = match[1].partition(".")
-            return str({"github": self.github, "inputs": inputs}.get(root, {}).get(name, ""))
+            known = {"github": self.github, "inputs": inputs, "toJSON(matrix)": {"": self.matrix}}
+            return str(known.get(root, {}).get(name, ""))
 
         return _EXPRESSION.sub(value, text)
 

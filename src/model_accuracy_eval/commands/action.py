@@ -23,8 +23,10 @@ from model_accuracy_eval.commands.action_context import (
     CheckedOut,
     action_context,
     check_admission,
+    label_of,
     lacking_devices,
     remove,
+    slug,
     temporary_folder,
 )
 from model_accuracy_eval.commands.merge import merged
@@ -46,14 +48,15 @@ from model_accuracy_eval.github.artifact_service import ArtifactService
 from model_accuracy_eval.github.requester import GitHubRequester
 from model_accuracy_eval.github.runner import Runner
 from model_accuracy_eval.ports import Archive, Ports, Published
-from model_accuracy_eval.records import Outcome, RunPlan, Settings
+from model_accuracy_eval.records import Identity, Outcome, RunPlan, Settings
 from model_accuracy_eval.records.plan import is_artifact
 from model_accuracy_eval.records.report import ActionContext, is_same
 from model_accuracy_eval.report.endings import error_outcome
 from model_accuracy_eval.run import engines, pipeline, plan_parts, setting_values
 from model_accuracy_eval.run.build import lacks_npus
-from model_accuracy_eval.run_folder import shard_folders
+from model_accuracy_eval.run_folder import runfile, shard_folders
 from model_accuracy_eval.run_folder.run_archive import open_archive
+from model_accuracy_eval.run_folder.runfile import RUN_FILE
 from model_accuracy_eval.settings import Setting, table
 from model_accuracy_eval.sinks import action_sinks, check_sink
 from model_accuracy_eval.sinks import inputs as sink_inputs
@@ -71,6 +74,7 @@ _SINK_TABLE = {setting.field: setting for setting in sink_inputs()}
 _MAY_BE_EMPTY = ("artifact-name",)
 """Inputs whose empty value means something; any other that is empty was not given."""
 _STATE_RUN = "run"
+_NOTHING = Published()
 
 
 @click.command()
@@ -130,9 +134,11 @@ def act(context: ActionContext, ports: ActionPorts) -> int:
     return _exit_code(context, ports, outcome, publisher.published)
 
 
-def _admit(context: ActionContext, ports: ActionPorts) -> None:
+def _admit(context: ActionContext, ports: ActionPorts, published: Published = _NOTHING) -> None:
     """Raises why the run may not start: for who asks, and then for what was written."""
     check_admission(context, ports.github)
+    if published.objections:
+        raise Refused(" ".join(published.objections))
     if ports.problems:
         raise BadValue(" ".join(dict.fromkeys(ports.problems)))
 
@@ -154,7 +160,7 @@ def _is_admitted(context: ActionContext, ports: ActionPorts) -> bool:
 
 def _evaluate(context: ActionContext, ports: ActionPorts, publisher: Publisher) -> Outcome:
     # First and alone: nothing of the adapter or of the workspace is fetched, read or run for somebody who is no admin.
-    _admit(context, ports)
+    _admit(context, ports, publisher.published)
     plan, checked_out = msgspec.structs.replace(ports.plan(ports.needs_adapter), identity=context.identity), None
     if ports.needs_adapter:
         with ports.step.group("Fetch the adapter"):
@@ -305,6 +311,15 @@ class _Evaluation:
         self._values: dict[str, Any] = step.inputs(rows)
         with step.noted():
             self._values = {**_block(own.settings), **self._values}
+        label = label_of(str(self._values.pop("label", "")), is_shard="shard" in self._values)
+        self._values |= {"label": label} if label else {}
+        if self._values.get("require-gate") == "digest":
+            self._values["require-gate"] = "true"
+            if "@sha256:" not in (image := str(self._values.get("adapter-image", ""))):
+                step.problems.append(
+                    f"require-gate is `digest`, and the adapter-image '{image}' may be another one tomorrow: name it "
+                    "by its digest, as name@sha256:…"
+                )
         typed = step.typed(self._values, rows)
         self._artifact_name = ""
         # What is needed before there is a plan: the label, which names check and comment, and the endpoint.
@@ -326,6 +341,8 @@ class _Evaluation:
     def ports(self, sink_values: dict[str, Any]) -> ActionPorts:
         step, github = self._step, GitHubRest(self._requester)
         self._artifact_name = sink_values.get("artifact_name", _SINK_TABLE["artifact_name"].default)
+        if self._artifact_name and (name := slug(self._suffix())) not in self._artifact_name:
+            self._artifact_name = sink_values["artifact_name"] = f"{self._artifact_name}-{name}"
         if "shard" in self._values:
             # Only the merged run has a verdict.
             sink_values |= {"comment": False, "check": False, "status": "false"}
@@ -349,6 +366,11 @@ class _Evaluation:
             plan_shards=self._plan_shards if self._values.get("mode") == "plan" else None,
             lacks_npus=lambda plan: lacks_npus(plan, step.environment, step.clock, self._labels(plan)),
         )
+
+    def _suffix(self) -> str:
+        """What an artifact's name needs besides, so that each series of runs has artifacts of its own."""
+        name = self.context.identity.name(self.context.repository)
+        return "" if name == Settings().label else name
 
     def _check_out(self) -> CheckedOut:
         checked_out = self._adapter.check_out(self.context.adapter_commit)
@@ -438,9 +460,19 @@ class _Evaluation:
             return open_archive(place)
         target = Path(self._folder, "baseline.zip")
         target.touch(mode=0o600)
-        environment = self._step.environment
-        sentence = earlier_artifacts.download(self._requester, environment, self._artifact_name, place, target)
-        self._step.step.notice(sentence)
+
+        def objection(commit: str) -> str:
+            """A run on the branch may have evaluated something else, such as a commit that a form named."""
+            zipped, wanted = open_archive(str(target)), self.context.identity
+            about = runfile.read(zipped.read(RUN_FILE), zipped.root).identity
+            own = is_same(about.repository, self.context.repository)
+            fits = about.series == wanted.series and (about.commit == commit or not own)
+            return "" if fits or about == Identity() else f"it is about {about.line}."
+
+        environment, name = self._step.environment, self._artifact_name
+        self._step.step.notice(
+            earlier_artifacts.download(self._requester, environment, name, place, target, objection=objection)
+        )
         return open_archive(str(target))
 
 

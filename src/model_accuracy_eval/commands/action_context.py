@@ -4,7 +4,10 @@ Inputs are described like settings; those of the sinks are in `sinks`. Tokens ar
 """
 
 import contextlib
+import hashlib
+import json
 import os
+import re
 import secrets
 import shutil
 import tempfile
@@ -118,6 +121,24 @@ class ActionInputs(Record, frozen=True, kw_only=True):
     allow_missing: Annotated[bool, about("With `mode: merge`, count the samples of missing shards as lost.")] = False
 
 
+def label_of(text: str, *, is_shard: bool) -> str:
+    """The label of a run without one: what the job's matrix varies, which the input's default hands over as JSON. So no
+    two of its jobs publish under one name. Empty: there is none. Shards of one run share the run's."""
+    if text != "null" and not text.startswith("{"):
+        return text
+    values = [] if is_shard else list((json.loads(text) or {}).values())
+    return slug("_".join(value if isinstance(value, str) else json.dumps(value) for value in values))
+
+
+def slug(text: str) -> str:
+    """A part of a name that files, checks and artifacts can have."""
+    name = re.sub(r"[^\w.@+-]+", "-", text).strip("-.")
+    return name if len(name) <= _LONGEST else f"{name[:_LONGEST]}-{hashlib.sha256(text.encode()).hexdigest()[:6]}"
+
+
+_LONGEST = 60
+
+
 class Commits(NamedTuple):
     """What is evaluated, and what is reported on."""
 
@@ -165,7 +186,7 @@ def action_context(
         label=label,
         run=f"{run}-{attempt}",
         started=time.time(),
-        key=f"{run}-{attempt}-{secrets.token_hex(8)}",
+        nonce=secrets.token_hex(8),
         run_url=f"{server}/{repository}/actions/runs/{run}",
         workspace=environment.get("GITHUB_WORKSPACE", ""),
     )

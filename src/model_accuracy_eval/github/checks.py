@@ -61,6 +61,20 @@ class ChecksApi:
             run = self._requester.once(create, look)
             return OpenCheck(repository=repository, id=int(run.id), url=run.html_url or "")
 
+    def earlier_keys(self, check: OpenCheck, sha: str, name: str) -> list[str]:
+        """The keys of the checks that have this name on the commit and were opened before this one."""
+        with _purpose(check.repository, f"to list the checks of commit {sha[:12]}").explained():
+            runs = (
+                self._requester.repository(check.repository)
+                .get_commit(sha)
+                .get_check_runs(check_name=name, filter="all")
+            )
+            return [run.external_id for run in runs if run.id < check.id and run.external_id]
+
+    def rename_check(self, check: OpenCheck, name: str) -> None:
+        with _purpose(check.repository, f"to rename check run {check.id}").explained():
+            self._run(check).edit(name=name)
+
     def complete_check(
         self,
         check: OpenCheck,

@@ -8,7 +8,7 @@ with pull requests, and ended well. An artifact that is named by its digest is w
 import contextlib
 import hashlib
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import httpx
@@ -28,24 +28,43 @@ _RUNS, _ARTIFACTS = 100, 1000
 """How many of the newest are looked through."""
 _LARGEST = 4 << 30
 """Bytes that are downloaded at most."""
+_CANDIDATES = 5
+"""Of a branch, that are downloaded at most."""
 _TRIES = 3
 _SECONDS = 60.0
 
 
-def download(requester: GitHubRequester, environment: Mapping[str, str], name: str, wanted: str, target: Path) -> str:
-    """Writes the zip of `branch:NAME` or `sha256:DIGEST`; returns a sentence that says what it is."""
+def download(
+    requester: GitHubRequester,
+    environment: Mapping[str, str],
+    name: str,
+    wanted: str,
+    target: Path,
+    *,
+    objection: Callable[[str], str] = lambda commit: "",
+) -> str:
+    """Writes the zip of `branch:NAME` or `sha256:DIGEST`; returns a sentence that says what it is.
+
+    `objection`: why what was written is no baseline, as of the branch's commit that its run was started for; then an
+    older one is looked for.
+    """
     if not name:
         raise BadValue("A baseline that is an artifact is found by artifact-name, which is empty: give it a name.")
-    kept = _KeptArtifacts(requester, environment, name)
-    is_pinned = wanted.startswith(ARTIFACT_DIGEST)
-    artifact = kept.pinned(wanted.lower()) if is_pinned else kept.newest(wanted.removeprefix(ARTIFACT_BRANCH))
-    found = kept.fetch(artifact, target)
-    if artifact.digest not in {None, "", found}:
-        raise BadReuse(
-            f"The artifact '{name}' ({artifact.id}) came as {found}, and GitHub says {artifact.digest}: it is not the "
-            "one that was uploaded."
-        )
-    return f"The baseline is the artifact '{name}' ({artifact.id}) of {wanted}, {found}."
+    kept, reasons = _KeptArtifacts(requester, environment, name), list[str]()
+    branch = wanted.removeprefix(ARTIFACT_BRANCH)
+    pinned = wanted.startswith(ARTIFACT_DIGEST)
+    candidates = [(kept.pinned(wanted.lower()), "")] if pinned else kept.of_branch(branch)
+    for artifact, commit in itertools.islice(candidates, _CANDIDATES):
+        found = kept.fetch(artifact, target)
+        if artifact.digest not in {None, "", found}:
+            raise BadReuse(
+                f"The artifact '{name}' ({artifact.id}) came as {found}, and GitHub says {artifact.digest}: it is not "
+                "the one that was uploaded."
+            )
+        if pinned or not (reason := objection(commit)):
+            return f"The baseline is the artifact '{name}' ({artifact.id}) of {wanted}, {found}."
+        reasons.append(f" The artifact {artifact.id} is none: {reason}")
+    raise kept.nothing(branch, "".join(reasons))
 
 
 class _KeptArtifacts:
@@ -58,7 +77,8 @@ class _KeptArtifacts:
         self._workflow = environment.get("GITHUB_WORKFLOW_REF", "").partition("@")[0]
         self._name = name
 
-    def newest(self, branch: str) -> Artifact:
+    def of_branch(self, branch: str) -> Iterator[tuple[Artifact, str]]:
+        """The newest first, each with the commit of the branch that its run was started for."""
         if not branch:
             raise BadValue("The baseline 'branch:' names no branch: write branch:main, for example.")
         if not self._workflow.lower().startswith(f"{self._repository.lower()}/"):
@@ -66,18 +86,38 @@ class _KeptArtifacts:
                 f"The workflow '{self._workflow}' is not one of {self._repository}, so nothing says which artifacts "
                 "are its own: name the baseline by its digest (sha256:…)."
             )
-        file = self._workflow.rpartition("/")[2]
-        with self._purpose(f"to list the runs of {file} and their artifacts").explained():
-            runs = self._place.get_workflow(file).get_runs(branch=branch, status="success")
-            for run in itertools.islice(runs, _RUNS):
-                if self._is_own(run, branch):
-                    for artifact in self._artifacts(f"runs/{run.id}/artifacts"):
-                        return artifact
-        raise BadReuse(
-            f"No successful run of {file} on the branch '{branch}' by {' or '.join(sorted(_OWN_EVENTS))}, "
-            f"has an artifact '{self._name}' that is still kept (of the last {_RUNS}): run the workflow there first, "
-            "or name another baseline."
+        purpose = self._purpose(f"to list the runs of {self._file} on the branch {branch}, and their artifacts")
+        with purpose.explained():
+            head = self._place.get_branch(branch).commit.sha
+            runs = self._place.get_workflow(self._file).get_runs(branch=branch, status="success")
+            found = (run for run in itertools.islice(runs, _RUNS) if self._is_own(run, branch))
+        while True:
+            with purpose.explained():
+                run = next((run for run in found if self._is_part(run.head_sha, head)), None)
+                artifacts = list(self._artifacts(f"runs/{run.id}/artifacts")) if run else []
+            if run is None:
+                return
+            yield from ((artifact, run.head_sha) for artifact in artifacts[:1])
+
+    @property
+    def _file(self) -> str:
+        return self._workflow.rpartition("/")[2]
+
+    def nothing(self, branch: str, reasons: str) -> BadReuse:
+        return BadReuse(
+            f"No successful run of {self._file} on the branch '{branch}' by {' or '.join(sorted(_OWN_EVENTS))}, for a "
+            f"commit that is part of it, has an artifact '{self._name}' that is still kept (of the last {_RUNS}): run "
+            f"the workflow there first, or name another baseline.{reasons}"
         )
+
+    def _is_part(self, commit: str, head: str) -> bool:
+        """Whether the branch has the commit: a tag of its name, or what was pushed away, has such runs too."""
+        try:
+            return self._place.compare(commit, head).status in {"ahead", "identical"}
+        except GithubException as error:
+            if error.status == 404:
+                return False
+            raise
 
     def _is_own(self, run: WorkflowRun, branch: str) -> bool:
         """Whether it evaluated what is on the repository's own branch."""

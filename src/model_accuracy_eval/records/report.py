@@ -308,7 +308,7 @@ class ActionContext(Record, frozen=True, kw_only=True):
     """The number of the workflow run, and the attempt: 4711-1."""
     started: float = 0.0
     """When the step began, in seconds since the epoch."""
-    key: str
+    nonce: str
     """Differs between all steps."""
     run_url: str
     workspace: str = ""
@@ -325,6 +325,11 @@ class ActionContext(Record, frozen=True, kw_only=True):
             weights=self.model,
             label=self.label,
         )
+
+    @property
+    def key(self) -> str:
+        """Differs between all steps, and says of which run and about what this one is."""
+        return f"{self.run} {self.identity.subject} {self.nonce}"
 
     @property
     def own_adapter(self) -> bool:

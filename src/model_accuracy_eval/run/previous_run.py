@@ -268,7 +268,7 @@ def kept_identity(plan: RunPlan, store: Store) -> Identity:
     kept, wanted = run.identity if run else Identity(), plan.identity
     if kept == Identity():
         return wanted
-    if wanted.repository and (kept.commit, kept.series[:2]) != (wanted.commit, wanted.series[:2]):
+    if wanted.repository and (kept.repository.lower(), kept.commit) != (wanted.repository.lower(), wanted.commit):
         raise BadReuse(
             f"The replies in {store.root} are about {kept.line}, and the verdict would be about {wanted.line}."
         )

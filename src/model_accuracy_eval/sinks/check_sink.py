@@ -52,7 +52,29 @@ class CheckSink:
                 published = published.with_link(ELSEWHERE, opened)
         if not context.commit:
             return published
-        return published.with_link(self.name, self._open(context.repository, context.commit))
+        published = published.with_link(self.name, self._open(context.repository, context.commit))
+        if objection := self._objection(self._checks[-1]):
+            # What keeps its name is about something else, or will be told by the job that has it.
+            self._parts.github.rename_check(self._checks[-1], f"{self._parts.title}, not started")
+            return replace(published, objections=(objection,))
+        return published
+
+    def _objection(self, check: OpenCheck) -> str:
+        """Why no second check of this name may be opened on this commit."""
+        title, context = self._parts.title, self._parts.context
+        for key in self._parts.github.earlier_keys(check, context.commit, title):
+            run, subject, *_ = [*key.split(), "", ""]
+            if context.run and run == context.run:
+                return (
+                    f"Another job of this workflow run has the check '{title}': jobs that evaluate different things "
+                    "need different labels (label), and to evaluate one thing twice says nothing more."
+                )
+            if subject and run and context.run and subject != context.identity.subject:
+                return (
+                    f"The check '{title}' of {context.commit[:12]} is about another model, and this run is about "
+                    f"{context.identity.line}: give it a label of its own (label)."
+                )
+        return ""
 
     def _open(self, repository: str, commit: str) -> str:
         context = self._parts.context

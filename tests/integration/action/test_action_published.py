@@ -122,7 +122,7 @@ def test_a_runner_without_npus_is_refused_with_the_rest(adapter: Path) -> None:
         title = stage.check["output"]["title"]
         assert title == f"Not started: It has no NPU. acme/adapter is for NPUs; {cure} Too large."
         stage.parts = {}
-        assert stage.run(hardware="", key="2") == 0
+        assert stage.run(hardware="", nonce="2") == 0
 
 
 FORK = PullRequest(number=7, head_sha=SHA, head_repository="bob/adapter", is_fork=True, base_sha="b" * 40)

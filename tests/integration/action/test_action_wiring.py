@@ -4,17 +4,20 @@ import io
 import zipfile
 from pathlib import Path
 
+import msgspec
 import pytest
 import yaml
+from msgspec.structs import replace
 from tests.integration.action.tools import DISPATCHED
 from tests.servers.fake_github import TOKEN, FakeGitHub
-from tests.servers.fake_github_memory import REPOSITORY
+from tests.servers.fake_github_memory import REPOSITORY, SHA
 from tests.servers.http import Exchange, HttpServer
 from tests.unit.run.test_every_setting_arrives import GIVEN
 
 from model_accuracy_eval.commands.action import ActionStep
 from model_accuracy_eval.commands.action_context import ActionPorts
 from model_accuracy_eval.errors import BadReuse, BadValue, UnknownName
+from model_accuracy_eval.records import Identity
 from model_accuracy_eval.records.report import ActionContext
 from model_accuracy_eval.settings import table
 from model_accuracy_eval.system.clock import SignalClock
@@ -105,15 +108,28 @@ def test_npus_are_looked_for_where_deploy_sh_will_run(tmp_path: Path, more: dict
         assert site.lacks_npus(plan) == ("This container has no /dev/davinci<N>." if lacks else "")
 
 
-def test_a_baseline_is_fetched_from_the_branch_while_the_step_lives() -> None:
-    """As a zip that nobody else can read; it goes with the step. Paths are read as everywhere."""
+@pytest.mark.parametrize(
+    ("about", "is_taken"),
+    [
+        ({}, True),
+        ({"commit": "a" * 40}, False),
+        ({"repository": "acme/other"}, False),
+        ({"path": "models/other"}, False),
+        ({"label": "nightly"}, False),
+        ({"image": "other", "weights": "other"}, True),
+    ],
+)
+def test_a_baseline_is_fetched_from_the_branch_while_the_step_lives(about: dict[str, str], is_taken: bool) -> None:
+    """As a zip that nobody else can read; it goes with the step. It is the branch's own, of the same series."""
 
     async def serve(exchange: Exchange) -> None:
         exchange.reply(200, packed.getvalue(), kind="application/zip")
 
+    identity = Identity(repository=REPOSITORY, commit=SHA, label="vllm-api-stream-chat")
+    told = {"identity": replace(identity, **about), "status": "passed", "run_id": "r", "label": "l", "started": "s"}
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
-        archive.writestr("run.json", "the run")
+        archive.writestr("run.json", msgspec.json.encode({**told, "datasets": {}}))
     with FakeGitHub() as hub, HttpServer(serve) as blobs:
         hub.keep_artifact("model-accuracy", packed.getvalue(), f"{blobs.url}/zip")
         inputs = {"baseline": "branch:main", "artifact_name": "model-accuracy", **SERVICE}
@@ -121,8 +137,12 @@ def test_a_baseline_is_fetched_from_the_branch_while_the_step_lives() -> None:
             plan = site.plan(False)
             ports = site.run_ports(plan, None)
             assert plan.settings.baseline == "branch:main"
+            if not is_taken:
+                with pytest.raises(BadReuse, match="is none: it is about "):
+                    ports.open_archive(plan.settings.baseline)
+                return
             found = ports.open_archive(plan.settings.baseline)
-            assert found.read("run.json") == b"the run"
+            assert b'"status":"passed"' in (found.read("run.json") or b"")
             assert Path(found.root).stat().st_mode & 0o077 == 0
             with pytest.raises(BadReuse, match="There is no run at 'nowhere'"):
                 ports.open_archive("nowhere")

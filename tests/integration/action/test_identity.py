@@ -1,8 +1,11 @@
 """A verdict belongs to one repository, commit, image and weights, and is shown for nothing else."""
 
+import hashlib
+import json
 from pathlib import Path
 
 import pytest
+from tests.integration.action.test_action_wiring import SERVICE, wired
 from tests.integration.action.tools import OURS, Stage
 from tests.servers.fake_github import TOKEN, FakeGitHub
 from tests.servers.fake_github_memory import INTEGRATION, REPOSITORY, SHA, pull
@@ -108,3 +111,70 @@ def test_a_run_of_an_older_commit_adds_a_line() -> None:
         assert f"`{old[:7]}` passed, superseded" in late.comment
         assert f"@{SHA}" in late.comment
         assert "was not evaluated" not in late.comment
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "sentence"),
+    [
+        ({}, {}, "Another job of this workflow run has the check 'Model accuracy (fake)'"),
+        ({"model": "hf:a/b"}, {"model": "hf:c/d"}, "Another job of this workflow run"),
+        ({"model": "hf:a/b"}, {"model": "hf:c/d", "run": "2-1"}, "is about another model"),
+        ({}, {"run": "1-2"}, ""),
+        ({}, {"label": "other"}, ""),
+        ({}, {"adapter_path": "models/two"}, ""),
+        ({}, {"image": "newer", "run": "2-1"}, ""),
+    ],
+)
+def test_two_checks_of_one_name_are_about_the_same(
+    first: dict[str, str], second: dict[str, str], sentence: str, tmp_path: Path
+) -> None:
+    """A second job is refused before it deploys, and its check gives the name back; a run again is none."""
+    with FakeGitHub() as hub:
+        assert Stage(hub).run(**{"run": "1-1", "nonce": "1", **first}) == 0
+        stage = Stage(hub, adapter=tmp_path if sentence else None)
+        assert stage.run(**{"run": "1-1", "nonce": "2", **second}) == (3 if sentence else 0)
+        assert (stage.checked_out, sentence in stage.log.getvalue()) == (False, True)
+        names = {check["name"]: check["conclusion"] for check in hub.checks.values()}
+        assert names["Model accuracy (fake)"] == "success"
+        assert names.get("Model accuracy (fake), not started") == ("action_required" if sentence else None)
+
+
+def test_of_two_jobs_that_begin_together_one_runs() -> None:
+    """The check of the one that was first is open still."""
+    with FakeGitHub() as hub:
+        told = {"name": "Model accuracy (fake)", "head_sha": SHA, "status": "in_progress", "external_id": "1-1 x y"}
+        hub._post_check_runs({}, told, {})
+        assert Stage(hub).run(run="1-1") == 3
+        assert [check["status"] for check in hub.checks.values()] == ["in_progress", "completed"]
+
+
+@pytest.mark.parametrize(
+    ("matrix", "inputs", "label"),
+    [
+        ("null", {}, "vllm-api-stream-chat"),
+        ('{"model": "hf:org/a@main", "datasets": "gsm8k,math"}', {}, "hf-org-a@main_gsm8k-math"),
+        ('{"model": "hf:org/b", "npus": 8, "more": {"x": [1]}}', {}, "hf-org-b_8_-x-1"),
+        ('{"shard": "0/4"}', {"shard": "0/4"}, "vllm-api-stream-chat"),
+        ("nightly", {}, "nightly"),
+        (json.dumps({"model": "m" * 100}), {}, f"{'m' * 60}-" + hashlib.sha256(b"m" * 100).hexdigest()[:6]),
+    ],
+)
+def test_a_matrix_names_its_jobs(matrix: str, inputs: dict[str, str], label: str) -> None:
+    """Check, comment and report of each are called after what varies; so is its artifact."""
+    with FakeGitHub() as hub:
+        job, site = wired(hub, "", label=matrix, artifact_name="report", **SERVICE, **inputs)
+        assert job.label == site.plan(False).settings.label == label
+        names = {getattr(sink, "inputs").artifact_name for sink in site.sinks if sink.name == "artifact"}  # noqa: B009
+        assert {name[:60] for name in names} == {"report" if label.startswith("vllm") else f"report-{label}"[:60]}
+
+
+@pytest.mark.parametrize(
+    ("image", "problems"), [("acme/serving:1.0", 1), ("", 1), (f"acme/serving@sha256:{'0' * 64}", 0)]
+)
+def test_a_gate_may_need_an_image_that_stays_what_it_is(image: str, problems: int) -> None:
+    """`require-gate: digest`, also in the block of settings."""
+    for inputs in ({"require_gate": "digest"}, {"settings": "require-gate: digest"}):
+        with FakeGitHub() as hub:
+            _, site = wired(hub, "", adapter_image=image, gate="demo_gsm8k: avg@5 >= 60", **SERVICE, **inputs)
+            assert len(site.problems) == problems
+            assert site.plan(False).settings.require_gate

@@ -20,7 +20,7 @@ from model_accuracy_eval.records.report import ActionContext
 from model_accuracy_eval.system.clock import SignalClock
 
 ACTION: dict[str, Any] = yaml.safe_load((Path(__file__).parents[3] / "action.yml").read_text())
-GITHUB = {"${{ github.repository }}": REPOSITORY, "${{ github.token }}": TOKEN}
+GITHUB = {"${{ github.repository }}": REPOSITORY, "${{ github.token }}": TOKEN, "${{ toJSON(matrix) }}": "null"}
 DEFAULTS = {
     name: GITHUB.get(spec.get("default", ""), spec.get("default", "")) for name, spec in ACTION["inputs"].items()
 }
@@ -44,7 +44,11 @@ def resolved(hub: FakeGitHub, folder: Path, **inputs: str) -> Result:
         return error.sentence
     inputs_of_sinks = [getattr(sink, "inputs") for sink in ports.sinks[1:]]  # noqa: B009
     settings = replace(plan.settings, adapter=None)
-    return replace(context, key="", started=0.0), inputs_of_sinks, replace(plan, run_id="", stamp="", settings=settings)
+    return (
+        replace(context, nonce="", started=0.0),
+        inputs_of_sinks,
+        replace(plan, run_id="", stamp="", settings=settings),
+    )
 
 
 @pytest.fixture(scope="module")

@@ -46,7 +46,7 @@ JOB = ActionContext(
     adapter_path=".",
     hardware="",
     label="fake",
-    key="1-1-accuracy-fake",
+    nonce="1",
     run_url="https://github.example/run",
 )
 SINKS: dict[str, Any] = {"artifact_name": "report"}

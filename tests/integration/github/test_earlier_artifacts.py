@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.integration.github.tools import requester
 from tests.servers.fake_github import FakeGitHub
-from tests.servers.fake_github_memory import EVERYTHING, REPOSITORY
+from tests.servers.fake_github_memory import EVERYTHING, NO_SHA, REPOSITORY
 from tests.servers.http import Exchange, HttpServer
 
 from model_accuracy_eval.errors import BadReuse, BadValue, EvalError, PublishFailed, Refused
@@ -89,6 +89,8 @@ def test_the_newest_artifact_of_the_branch_is_the_baseline(blobs: Blobs, tmp_pat
         {"event": "issue_comment"},
         {"event": "workflow_run"},
         {"head_repository": None},
+        {"head_sha": "a" * 40},  # a tag called main, or what was pushed away
+        {"head_sha": NO_SHA},
     ],
 )
 def test_what_a_pull_request_uploaded_is_no_baseline(planted: dict[str, Any], blobs: Blobs, tmp_path: Path) -> None:
@@ -101,6 +103,25 @@ def test_what_a_pull_request_uploaded_is_no_baseline(planted: dict[str, Any], bl
             fetched(hub, "branch:main", tmp_path / "baseline.zip")
         hub.violations.clear()  # GitHub's description has no run whose repository is gone
     assert not (tmp_path / "baseline.zip").exists()
+
+
+def test_what_is_about_something_else_is_passed_over(blobs: Blobs, tmp_path: Path) -> None:
+    """Whoever opens it says why; when all are none, so does the sentence."""
+    target = tmp_path / "baseline.zip"
+    with FakeGitHub() as hub:
+        for content in (b"wanted", b"of another commit"):
+            keep(hub, blobs, content)
+
+        def objection(commit: str) -> str:
+            return "" if target.read_bytes() == b"wanted" else f"not {commit}."
+
+        asked = (requester(hub), ENVIRONMENT, "accuracy", "branch:main", target)
+        earlier_artifacts.download(*asked, objection=objection)
+        assert target.read_bytes() == b"wanted"
+        with pytest.raises(BadReuse, match=r"The artifact \d+ is none: no\.( The artifact \d+ is none: no\.)$"):
+            earlier_artifacts.download(*asked, objection=lambda _: "no.")
+        with pytest.raises(Refused, match="Branch not found"):
+            fetched(hub, "branch:v1", target)
 
 
 def test_a_digest_names_one_artifact(blobs: Blobs, tmp_path: Path) -> None:
