@@ -25,7 +25,6 @@ _THOUGHTS = (
     ("[THINK]", "[/THINK]"), ("◁think▷", "◁/think▷"), ("<|begin_of_thought|>", "<|end_of_thought|>"),
     ("<|START_THINKING|>", "<|END_THINKING|>"), ("<unused94>thought", "<unused95>"),
 )  # fmt: skip
-_THOUGHT = re.compile("|".join(re.escape(mark) for marks in _THOUGHTS for mark in marks))
 _CHANNEL = re.compile(r"<\|channel\|>\s*(\w+)[^<]{0,60}(?:<\|constrain\|>[^<]{0,30})?<\|message\|>")
 _JOINED = "assistantfinal"
 """What is left of harmony's marks where a service drops its tokens and keeps their words."""
@@ -36,13 +35,13 @@ def cleaned(text: str) -> str | None:
     if "<" in text or "[" in text or "◁" in text:
         if "<|channel|>" in text:
             text = _of_final_channel(text)
-        marks = {mark[0] for mark in _THOUGHT.finditer(text)}
         for opening, closing in _THOUGHTS:
-            if opening in marks or closing in marks:
+            if opening in text or closing in text:
                 text = _without_thoughts(text, opening, closing)
         if (head := _HEAD.match(text)) is not None:
             text = text[head.end() :]
-        if (end := _END.search(text)) is not None:
+        first = min(place for place in (text.find("<"), text.find("["), len(text)) if place >= 0)
+        if (end := _END.search(text, first)) is not None:
             text = text[: end.start()]
     elif text.startswith("analysis") and _JOINED in text:
         text = text.rpartition(_JOINED)[2]

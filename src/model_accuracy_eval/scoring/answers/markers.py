@@ -125,11 +125,11 @@ AFTER_UNSPACED = re.compile(
 )
 ENCLOSED = re.compile(
     r"[\"'](?:(?:final|correct|right|my)[_ ])?(?:answer|choice|option|letter|answer_letter|result|答案)[\"']"
-    r"\s{0,3}:\s{0,3}(?:(?P<quote>[\"'])(?P<text>.{0,1000}?)(?P=quote)|(?P<value>[^,}\n\"']{1,2000}))"
-    r"|<(?:(?:final|correct)[_ ]?)?answer>(?P<tagged>[^<]{0,2000})",
+    r"\s{0,3}:\s{0,3}(?:(?P<quote>[\"'])(?P<text>.{0,1000}?)(?P=quote)|(?P<value>[^,}\n\"']{1,2000}))",
     re.IGNORECASE | re.DOTALL,
 )
-"""An answer in JSON, or between tags."""
+"""An answer in JSON."""
+TAGGED = re.compile(r"<(?:(?:final|correct)[_ ]?)?answer>(?P<tagged>[^<]{0,2000})", re.IGNORECASE)
 BOX = re.compile(r"\\(?:boxed|fbox|framebox)\s{0,3}\{")
 BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 

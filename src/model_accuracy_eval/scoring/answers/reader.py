@@ -126,10 +126,10 @@ def _claims(reply: SaidText) -> list[ClaimedAnswer]:
     text = reply.text
     claims: list[ClaimedAnswer] = []
     # Looking for one character takes a twentieth of the time that looking for a word takes.
-    has_keys = "{" in text and ('":' in text or "':" in text)
-    if has_keys or ("<" in text and "answer>" in reply.low):
-        found = markers.ENCLOSED.finditer(text)
-        claims += [ClaimedAnswer(MARKED, one.start(), *one.span(one.lastgroup or 0)) for one in found]
+    if "{" in text and ('":' in text or "':" in text):
+        claims += _enclosed(markers.ENCLOSED, text)
+    if "<" in text and "answer>" in reply.low:
+        claims += _enclosed(markers.TAGGED, text)
     if "{" in text and "box" in text:
         claims += _boxes(text)
     if "#" in text:
@@ -138,8 +138,18 @@ def _claims(reply: SaidText) -> list[ClaimedAnswer]:
     return sorted(claims, key=_place)[-_MOST:]
 
 
+def _enclosed(pattern: re.Pattern[str], text: str) -> Iterator[ClaimedAnswer]:
+    for found in pattern.finditer(text):
+        yield ClaimedAnswer(MARKED, found.start(), *found.span(found.lastgroup or 0))
+
+
 def _claims_in_other_words(reply: SaidText) -> list[ClaimedAnswer]:
-    return sorted(_announced(reply, (*markers.OTHER_NOUNS, *markers.OPTION_NOUNS)), key=_place)[-_MOST:]
+    nouns = _ASCII_NOUNS if reply.low.isascii() else _NOUNS
+    return sorted(_announced(reply, nouns), key=_place)[-_MOST:]
+
+
+_NOUNS = (*markers.OTHER_NOUNS, *markers.OPTION_NOUNS)
+_ASCII_NOUNS = tuple(filter(str.isascii, _NOUNS))
 
 
 def _hashes(text: str) -> Iterator[ClaimedAnswer]:

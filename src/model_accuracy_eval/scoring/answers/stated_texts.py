@@ -42,6 +42,8 @@ def _formula_at(reply: SaidText, claim: ClaimedAnswer) -> Value | None:
 
 
 def _formulas(text: str) -> list[str]:
+    if "$" not in text and r"\(" not in text and r"\[" not in text:
+        return []
     return [formula.strip() for found in _FORMULA.findall(text) for formula in found if formula.strip()]
 
 
