@@ -195,7 +195,8 @@ def page_part(results: Sequence[ReplyResult]) -> str:
         "where it states none; *of them doubtful*: reports say how many such answers they count. *Not found*: none "
         "comes out where one is stated; reports count these apart. *Both before*: when each task had rules of its own. "
         "The reader was tuned on one half of the sources, and later on what it misread in the other: on replies that "
-        "nobody has seen the rates are higher."
+        "nobody has seen the rates are higher. Of 972 replies of 84 models in 9 other repositories, which were looked "
+        "at once, it misread 8 (0.82 %) and did not find 5."
     )
     if unsettled:
         about += f" Not judged yet: {unsettled}."

@@ -78,6 +78,7 @@ _ENDING = 600
 _BRACKETS = (("(", ")"), ("{", "}"), ("[", "]"), ("<<", ">>"))
 _FORMULA_MARKS = ((r"\[", r"\]"), (r"\(", r"\)"), (r"\begin{", r"\end{"))
 _UNFINISHED = ("=", ":", "：", "+", "/", "^", "&", "\\")
+_SENTENCE_ENDS = (".", "!", "?", "。")
 _JSON = re.compile(r"\s*(?:```\s?json)?\s*\{\s*[\"']")
 _LONG = 400
 """A longer reply that ends with a letter was cut off."""
@@ -88,6 +89,8 @@ _LOOP, _MOST_LOOPS = 40, 2
 def is_cut_off(text: str) -> bool:
     """Whether the end of a reply shows that it was cut off."""
     end = text[-_ENDING:].rstrip("` \n")
+    if end.endswith(_SENTENCE_ENDS):
+        return bool(_JSON.match(text))
     last = end.rpartition("\n")[2]
     return bool(
         any(last.count(opening) > last.count(closing) for opening, closing in _BRACKETS)

@@ -85,11 +85,11 @@ def read(text: str, problem: Problem, kind: Wanted, *, flexible: bool = True) ->
         return None
     reply = SaidText(said, _lower(said), problem)
     claims = _claims(reply)
-    if found := _valued(kind, reply, claims):
-        return _decided(reply, kind, found)
-    if found := _valued(kind, reply, _claims_in_other_words(reply)):
+    if found := _valued(kind, reply, claims) or _valued(kind, reply, _claims_in_other_words(reply)):
         answer = _decided(reply, kind, found)
-        return _doubtful(answer) if is_cut_off(said) else answer
+        # Where the end is missing, an answer in the midst of it may be one of many.
+        is_weak = all(claim.strength >= STATED for claim, _ in found)
+        return _doubtful(answer) if is_weak and is_cut_off(said) else answer
     is_announced = any(not is_hash(reply, claim) for claim in claims)
     if (value := kind.weaker(reply)) is not None:
         answer = _restated(reply, kind, value)

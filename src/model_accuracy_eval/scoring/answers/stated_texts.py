@@ -37,6 +37,8 @@ def _formula_at(reply: SaidText, claim: ClaimedAnswer) -> Value | None:
         return Value(display[1].strip(), claim.start, display.end())
     said = _SENTENCE.sub("", text[claim.start : claim.end].lstrip("} \n*_`")).strip(" *_\"'`")
     formula = _formula_in(said)
+    if formula == said and formula.count(" ") > _MOST_BLANKS and not maths.is_readable(formula):
+        return None  # nothing but words
     end = text.find(formula, claim.start) + len(formula) if formula else claim.end
     return Value(formula, claim.start, end) if formula else None
 
@@ -59,6 +61,7 @@ def _formula_in(sentence: str) -> str | None:
     return (not formulas and _concluded(sentence)) or sentence
 
 
+_MOST_BLANKS = 12
 _IS = re.compile(r"\b(?:is|are|equals|be)\b(?:\s(?:approximately|about|exactly))?")
 
 

@@ -173,6 +173,11 @@ def test_every_mark_serves_every_kind(reply: str, kind: str, right: str, other: 
             "We get $b$." + " As $x = y$, it is that $y = z$, so that $z = x$." * 4 + " As $x = y$, it is that",
             None,
         ),
+        (
+            "maths_answer",
+            '{"answer": "The matter is hard, and what it comes to cannot be written in so few words as these are."}',
+            None,
+        ),
         ("maths_answer", "If $O$ is the centre, the ways from $O$ to all of the corners are equal.", None),
         # what is no statement
         ("number_answer", "As a result, there are 9/14*84 = 54 women.\nA: 34", "34"),
@@ -219,6 +224,8 @@ def test_the_words_of_an_option_deny_nothing(choices: tuple[str, ...], letter: s
         ("choice_letter", "The answer is B. I looked it up.\n\nThe answer is C.", True),
         ("choice_letter", "I choose B. The right answer is near the sea.", True),
         ("choice_letter", "I choose B.", False),
+        ("choice_letter", "So far the answer is B. But we also have to look at (", True),
+        ("choice_letter", "Final answer: B\n\nFor we also have to look at (", False),
         ("short_answer", "Paris", False),
     ],
 )
