@@ -20,8 +20,9 @@ ExecutionVerdict = Literal[
 
 Mode = Literal["split", "shared"]
 """Whether the tests run in another process than the program, or in the same one because they need its objects. The mode
-belongs to the task and is detected with the reference solution, never with the program that is judged. What a program
-of a `split` task gives and is no data, such as a generator, is judged in `shared`, and its integrity says so."""
+belongs to the task and is detected with the reference solution, never with the program that is judged; without one,
+only plain tests are `split`. What a program of a `split` task gives and is no data, such as a generator, is judged in
+`shared`, and its integrity says so."""
 
 Isolation = Literal["container", "namespace", "uid", "none"]
 
@@ -61,7 +62,8 @@ class Program(Record, frozen=True, kw_only=True):
     reference: str = ""
     """A correct solution. If there is one, the mode is detected with it, and `mode` is ignored."""
     files: dict[str, str] = {}
-    """Files in the program's working folder: relative path → text. Python can import modules from there."""
+    """Files in the program's working folder: relative path → text. Python can import modules from there. In `split` the
+    tests have a copy of their own."""
     language: str = "python"
     """In other languages, code and tests become one file, whose exit code decides."""
     limits: Limits = Limits()
