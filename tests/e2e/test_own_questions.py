@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from tests.e2e import command
 from tests.servers.fault_server import FaultServer
+from tests.unit.tasks.test_spreadsheets import book, row
 
 ROWS = [
     {"id": "n-7", "question": "2+2?", "answer": ["4", "four"], "topic": "sums"},
@@ -112,7 +113,8 @@ def test_the_files_of_parts_are_prepared(tmp_path: Path) -> None:
     ("name", "data", "sentence"),
     [
         ("a.csv", "question;answer\r\nPi?;3,14\r\nOne?;1\r\n".encode("utf-16"), "row 1: the number '3,14' has a comma"),
-        ("a.xlsx", b"PK", "save it as `CSV UTF-8`"),
+        ("a.xlsx", b"PK", "it is no .xlsx file, or a damaged one: File is not a zip file"),
+        ("a.ods", b"PK", "of spreadsheets, .xlsx files are read"),
     ],
 )
 def test_what_cannot_be_understood_ends_before_anything_is_asked(
@@ -125,3 +127,12 @@ def test_what_cannot_be_understood_ends_before_anything_is_asked(
         assert done.code in {2, 3}
         assert server.requests == []
     assert sentence in " ".join(done.err.split())
+
+
+def test_a_sheet_of_a_workbook_is_found_and_shown(tmp_path: Path) -> None:
+    """By its name behind the file's, in the folder of the command and under --data-dir."""
+    cells = book(row('<c r="B3"><v>2</v></c>'), second="")
+    (tmp_path / "a.xlsx").write_bytes(cells)
+    for name, more in {tmp_path / "a.xlsx#Main": (), "a.xlsx": ("--data-dir", tmp_path)}.items():
+        shown = command.run("tasks", "show", name, *more)
+        assert (shown.code, "── user ──\n1+1?\n" in shown.out, "── right answer ──\n2" in shown.out) == (0, True, True)

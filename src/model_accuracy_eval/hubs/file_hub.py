@@ -17,6 +17,7 @@ from model_accuracy_eval.records import DataBytes, DataFile, DataSource, TableFi
 from model_accuracy_eval.system import table_files
 from model_accuracy_eval.tasks import split_layout
 from model_accuracy_eval.tasks.split_layout import DATA_ENDINGS
+from model_accuracy_eval.tasks.spreadsheets import file_of
 
 _PACKAGE = "package:"
 
@@ -69,7 +70,8 @@ class FileHub:
                 held = content.whole(path, left)
                 left -= len(held)
             is_known = _comes_along(file) or bool(pinned and (stored or content.is_one(path, pinned, self._most)))
-            yield DataBytes(place=str(path), source=stored.at if stored else "", content=held, is_known=is_known)
+            sheet = file.name[len(file_of(file.name)) :]
+            yield DataBytes(place=f"{path}{sheet}", source=stored.at if stored else "", content=held, is_known=is_known)
             del held  # before the next one is read: some files have a gigabyte
 
     def lies_in(self, file: DataFile, folder: str) -> bool:
@@ -151,6 +153,7 @@ def _own_paths(file: DataFile, data_dir: str | None) -> Iterator[Path]:
 
 def _names_in(folder: Path, name: str) -> Iterator[Path]:
     """A file with an ending also without the folders of its name, but not in the working directory."""
+    name = file_of(name)
     names = [name, *([Path(name).name] if folder != Path() else [])]
     if not _has_ending(name):
         names = [f"{name}{ending}" for ending in DATA_ENDINGS]
@@ -159,7 +162,7 @@ def _names_in(folder: Path, name: str) -> Iterator[Path]:
 
 
 def _has_ending(name: str) -> bool:
-    return name.removesuffix(".gz").endswith((*DATA_ENDINGS, ".txt", ".zip", ".xlsx", ".xls", ".ods"))
+    return file_of(name).removesuffix(".gz").endswith((*DATA_ENDINGS, ".txt", ".zip", ".xlsx", ".xls", ".ods"))
 
 
 def _no_file(name: str) -> MissingData:

@@ -17,7 +17,7 @@ from model_accuracy_eval.errors import BadData, MissingData, Unfetched
 from model_accuracy_eval.ports import DataHub, MakeRows
 from model_accuracy_eval.records import DataBytes, DataFile, DataRow, RowsSource, TableFile
 from model_accuracy_eval.system import media_files, table_files
-from model_accuracy_eval.tasks import row_formats, row_pins
+from model_accuracy_eval.tasks import row_formats, row_pins, spreadsheets
 from model_accuracy_eval.tasks.row_pins import Gathered
 
 _DECODER = msgspec.json.Decoder()
@@ -121,14 +121,14 @@ def parse(name: str, data: bytes | TableFile, fields: Sequence[str]) -> Sequence
     What is no object becomes one: a line of a `.txt` file is {"text": …}, a list of messages {"messages": …}, and if
     the fields are `key` and `value`, each entry of a `.json` object is a row.
     """
-    suffix = PurePath(name.removesuffix(".gz")).suffix.lower()
+    suffix = PurePath(spreadsheets.file_of(name).removesuffix(".gz")).suffix.lower()
     entries: Iterator[tuple[str, Any]]
     if suffix in table_files.ENDINGS or isinstance(data, TableFile):
         entries = ((f"row {number}", row) for number, row in enumerate(table_files.rows(name, data), start=1))
     elif suffix in _READERS:
         entries = _READERS[suffix](name, data, fields)
     elif suffix in _SPREADSHEETS:
-        raise BadData(f"{name}: spreadsheets are read as they export them: save it as `CSV UTF-8`.")
+        raise BadData(f"{name}: of spreadsheets, .xlsx files are read: save it as one, or as `CSV UTF-8`.")
     else:
         raise BadData(
             f"{name}: rows are read from {', '.join((*_READERS, *table_files.ENDINGS[:-1]))} and "
@@ -219,8 +219,19 @@ def _delimited(name: str, data: bytes, _fields: Sequence[str]) -> Iterator[tuple
     return row_formats.read(name, _lines(name, data, ends=""))
 
 
-_SPREADSHEETS = (".xlsx", ".xls", ".ods")
-_READERS = {".jsonl": _jsonl, ".json": _json, ".csv": _delimited, ".tsv": _delimited, ".txt": _txt}
+def _sheet(name: str, data: bytes, _fields: Sequence[str]) -> Iterator[tuple[str, Any]]:
+    return spreadsheets.rows(name, data)
+
+
+_SPREADSHEETS = (".xls", ".ods")
+_READERS = {
+    ".jsonl": _jsonl,
+    ".json": _json,
+    ".csv": _delimited,
+    ".tsv": _delimited,
+    ".txt": _txt,
+    ".xlsx": _sheet,
+}
 
 
 def _decode(where: str, source: str) -> Any:

@@ -101,7 +101,7 @@ BAD = {
     "unknown suffix": (
         "a.dat",
         b"PAR1",
-        "a.dat: rows are read from .jsonl, .json, .csv, .tsv, .txt, .parquet and .arrow files (each also as .gz), not from",
+        "a.dat: rows are read from .jsonl, .json, .csv, .tsv, .txt, .xlsx, .parquet and .arrow files (each also as .gz), not from",
     ),
 }
 
@@ -227,7 +227,8 @@ def test_tabs_and_announced_signs_are_taken_as_they_are_said() -> None:
         ("a.csv", b"sep=;\nquestion;answer\n?\n", "line 3: the header names 2 columns"),
         ("a.csv", b'question,answer\n"?,x\n', "line 2: unexpected end of data"),
         ("a.csv", "question,answer\nGrün?,x\n".encode("cp1252"), "line 2: byte 0xfc is not UTF-8. Save the file as"),
-        ("a.xlsx", b"PK", "spreadsheets are read as they export them: save it as `CSV UTF-8`."),
+        ("a.xlsx", b"PK", "a.xlsx: it is no .xlsx file, or a damaged one: File is not a zip file."),
+        ("a.ods", b"PK", "a.ods: of spreadsheets, .xlsx files are read: save it as one, or as `CSV UTF-8`."),
     ],
 )
 def test_what_cannot_be_told_apart_is_refused(name: str, data: bytes, sentence: str | None) -> None:

@@ -38,6 +38,7 @@ from model_accuracy_eval.tasks.importers import own_cells, own_columns
 from model_accuracy_eval.tasks.importers.own_cells import QuestionShape, options_of, possible_places, right_place
 from model_accuracy_eval.tasks.importers.own_columns import columns_by_name
 from model_accuracy_eval.tasks.rows import parse
+from model_accuracy_eval.tasks.spreadsheets import file_of, is_sheet
 
 # What has been understood of a file, in sentences for the terminal and the page.
 
@@ -95,7 +96,7 @@ def _rows(count: int) -> str:
     return f"{count:,} row{'s' * (count != 1)}"
 
 
-_ENDINGS = (".jsonl", ".json", ".csv", ".tsv", ".zip", ".xlsx", ".xls", ".ods", *table_files.ENDINGS)
+_ENDINGS = (".jsonl", ".json", ".csv", ".tsv", ".zip", ".xls", ".ods", *table_files.ENDINGS)
 _LISTED = (
     "{% if choices %}\n"
     "{% for option in choices %}\n{{ 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'[loop.index0] }}. {{ option }}{% endfor %}{% endif %}"
@@ -119,12 +120,12 @@ def _question_template(kinds: Sequence[str], *, asks: bool) -> str:
 
 def looks_like_file(name: str) -> bool:
     """Whether a name has a slash or the ending of a data file, which names of datasets never have."""
-    return "/" in name or name.removesuffix(".gz").endswith(_ENDINGS)
+    return "/" in name or is_sheet(name) or name.removesuffix(".gz").endswith(_ENDINGS)
 
 
 def from_file(path: str, data: bytes | TableFile, columns: Mapping[str, str] | None = None) -> TaskSpec:
     """The task of a data file. Its name is the file's stem, as in AISBench."""
-    name = PurePath(path.removesuffix(".gz")).stem
+    name = PurePath(file_of(path).removesuffix(".gz")).stem
     rows = list(parse(path, data, ()))
     if not columns and _are_conversations(rows):
         parse(path, data, ("messages",))  # which names the line
