@@ -70,7 +70,7 @@ def test_a_push_after_the_admins_word_gets_no_verdict(scene: Scene) -> None:
     assert step.exit_code == 0, step.text
     assert {scene.check["head_sha"], step.outputs["commit"]} == {named}
     assert {call.rpartition("/")[2] for call in scene.hub.calls if "/statuses/" in call} == {named}
-    assert f"`{named[:12]}`" in scene.comment
+    assert f"{named} · " in scene.comment
     assert "which was not evaluated" in scene.comment
     run = json.loads((scene.report(step) / "run.json").read_text())
     assert run["identity"]["commit"] == named
