@@ -46,7 +46,7 @@ FILES = {
     "knows who it is": honest("""
         import getpass, os, pwd
         def f(x): return x * x if pwd.getpwuid(os.getuid()).pw_name == getpass.getuser() == "nobody" else None
-    """)._replace(not_in=("uid", "none")),
+    """)._replace(not_in=("uid", "container", "none")),
 }
 
 NETWORK = {
