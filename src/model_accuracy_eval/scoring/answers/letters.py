@@ -11,6 +11,7 @@ from model_accuracy_eval.scoring.answers.reader import (
     SaidText,
     Value,
     Wanted,
+    is_denied,
     is_hash,
     is_meant,
     read,
@@ -220,17 +221,10 @@ def _statements(matches: Iterable[re.Match[str]], reply: SaidText) -> list[tuple
         if not beside and _BESIDE.search(text, max(0, start - 30), start):
             continue  # "which of A and B is right"
         end = _end_of_option(text, end, letter, problem.choices)
-        is_denied = bool(
-            markers.DENIED.search(
-                low,
-                max(0, start - 18, 1 + max(low.rfind(mark, 0, start) for mark in ",，.。")),
-                start,
-            )
-            or markers.DENIED_AFTER.match(low, end)
-            or not is_meant(low, low.rfind("\n", 0, start) + 1, start)
-        )
+        clause = max(0, start - 18, 1 + max(low.rfind(mark, 0, start) for mark in ",，.。"))
+        denied = is_denied(low, clause, start, end) or not is_meant(low, low.rfind("\n", 0, start) + 1, start)
         if letter in _offered(problem):
-            found.append((Value(None if beside else letter, start, end), is_denied))
+            found.append((Value(None if beside else letter, start, end), denied))
     return found
 
 

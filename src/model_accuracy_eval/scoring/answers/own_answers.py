@@ -31,13 +31,14 @@ _WRAPPED = re.compile(r"\\(?:boxed|text|textbf|mathrm|mbox)\s?\{(.*)\}", re.DOTA
 _END = re.compile(r"\s*(?:[.,;:。．，、；：！？।؟…]|(?<=[^\W\d_]{2})[!?])+\Z")
 _ARTICLE = re.compile(r"(?:the|an?|der|die|das|le|la|les|el|los|las)\s+(?=\w\w)|l['’](?=\w)")
 _SIGNS = str.maketrans("‘’“”„–—‐‑‒−", '\'\'"""------')
-_UNSEEN = re.compile("[\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
+UNSEEN = re.compile("[\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
+"""Marks of direction, of the beginning of a file, and blanks of no width, which are copied along with texts."""
 _ASIDE = re.compile(r"\s+(?:\([^()]*\)|（[^（）]*）)\Z")
 
 
 def plain(text: str) -> str:
     """A text without regard to case, blanks, and the sort of quotes and dashes."""
-    text = _UNSEEN.sub("", unicodedata.normalize("NFC", html.unescape(text))).translate(_SIGNS)
+    text = UNSEEN.sub("", unicodedata.normalize("NFC", html.unescape(text))).translate(_SIGNS)
     return re.sub(r"\s+", " ", text).strip().casefold()
 
 

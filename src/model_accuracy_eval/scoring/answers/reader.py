@@ -284,13 +284,13 @@ def _since_withdrawal(reply: SaidText, found: Found) -> Found:
 
 
 def _is_denied(reply: SaidText, claim: ClaimedAnswer, value: Value) -> bool:
-    low = reply.low
     place = max(0, claim.place, value.start - 24)
-    place = max(place, low.rfind(",", place, value.start))
-    return (
-        markers.DENIED.search(low, place, value.start) is not None
-        or markers.DENIED_AFTER.match(low, value.end) is not None
-    )
+    return is_denied(reply.low, max(place, reply.low.rfind(",", place, value.start)), value.start, value.end)
+
+
+def is_denied(low: str, place: int, start: int, end: int) -> bool:
+    """Whether what stands between start and end is denied, by what stands from `place` on or behind it."""
+    return bool(markers.DENIED.search(low, place, start) or markers.DENIED_AFTER.match(low, end))
 
 
 def _restated(reply: SaidText, kind: Wanted, value: Value) -> str | None:

@@ -36,7 +36,7 @@ class FunctionCall(NamedTuple):
 
 
 class NoCalls(ValueError):
-    """The text is no list of calls."""
+    """The text is no list of calls, or no sum."""
 
 
 def written(text: str, calls: Sequence[ToolCall]) -> str:
@@ -143,13 +143,7 @@ _VALUES: dict[type | None, Callable[[Any], Any]] = {
 # counting one text in another are computed.
 
 
-_OPERATIONS: dict[type[ast.operator], Callable[[float, float], float]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv,
-}
+_OPERATIONS = {sign: work for sign, work in _ARITHMETIC.items() if sign not in {ast.Mod, ast.Pow}}
 _MAX_CHARACTERS = 1000
 """The longest expression; models write far shorter ones."""
 
@@ -157,19 +151,10 @@ _MAX_CHARACTERS = 1000
 def calculate(expression: str) -> float | None:
     """The value of an expression, which may have thousands commas; None for anything that a calculator does not do."""
     try:
-        return _value(ast.parse(_without_commas(expression), mode="eval").body)
-    except (_NotComputable, SyntaxError, ValueError, ArithmeticError, RecursionError, MemoryError):
+        bare = expression.replace(",", "").strip()
+        return _value(ast.parse(bare, mode="eval").body) if len(expression) <= _MAX_CHARACTERS else None
+    except (SyntaxError, ValueError, ArithmeticError, RecursionError, MemoryError):
         return None
-
-
-class _NotComputable(Exception):
-    """The expression needs more than a calculator."""
-
-
-def _without_commas(expression: str) -> str:
-    if len(expression) > _MAX_CHARACTERS:
-        raise _NotComputable
-    return expression.replace(",", "").strip()
 
 
 def _value(node: ast.AST) -> float:
@@ -181,14 +166,15 @@ def _value(node: ast.AST) -> float:
         case ast.UnaryOp(op=ast.UAdd(), operand=operand):
             return _value(operand)
         case ast.BinOp(left=left, op=operation, right=right) if type(operation) in _OPERATIONS:
-            return _OPERATIONS[type(operation)](_value(left), _value(right))
+            result: float = _OPERATIONS[type(operation)](_value(left), _value(right))
+            return result
         case ast.Call(
             func=ast.Attribute(value=ast.Constant(value=str() as text), attr="count"),
             args=[ast.Constant(value=str() as piece)],
             keywords=[],
         ):
             return text.count(piece)
-    raise _NotComputable
+    raise NoCalls
 
 
 UNFINISHED = "tool_rounds"

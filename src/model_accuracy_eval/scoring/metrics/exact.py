@@ -17,9 +17,6 @@ from model_accuracy_eval.scoring.answers.tools import FunctionCall, NoCalls, fun
 from model_accuracy_eval.scoring.figures.groups import GroupedValue
 from model_accuracy_eval.scoring.metrics.metric_type import Metric
 
-_UNSEEN = re.compile("[\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
-"""Marks of direction, of the beginning of a file, and blanks of no width, which are copied along with texts."""
-
 
 def exact(answer: str, references: Sequence[str], *, ignore_case: bool = False, ignore_blanks: bool = False) -> float:
     """1 if the answer is one of the references, letter by letter: é is one letter, whether it is written as one sign or
@@ -35,7 +32,7 @@ def exact(answer: str, references: Sequence[str], *, ignore_case: bool = False, 
 
 def _without_blanks(text: str) -> str:
     """With one blank where there are several, and none around it."""
-    return re.sub(r"\s+", " ", text if text.isascii() else _UNSEEN.sub("", text)).strip()
+    return re.sub(r"\s+", " ", text if text.isascii() else own_answers.UNSEEN.sub("", text)).strip()
 
 
 def exact_match(
