@@ -17,7 +17,7 @@ RANKS = {
     "tasks": 3, "run_folder": 3,
     "report": 4,
     "client": 4, "sandbox": 4, "adapter": 4, "hubs": 4, "github": 4, "trusted_python": 4, "cluster": 4,
-    "sinks": 5, "run": 6,
+    "diagnosis": 5, "sinks": 5, "run": 6,
     "rescoring": 7,
     "python_api": 8,
     "commands": 9,
@@ -37,7 +37,7 @@ NEIGHBOURS = {
 }
 """Rooms of which the first may import the second, and why."""
 
-PURE = ("scoring", "tasks", "benchmarks", "report")
+PURE = ("scoring", "tasks", "benchmarks", "report", "diagnosis")
 OUTSIDE = {
     "socket",
     "subprocess",

@@ -130,6 +130,12 @@ REASONING_TOKENS: Mapping[tuple[str, ...], str] = {
 }
 """Where `usage` has the number of reasoning tokens."""
 
+CACHED_TOKENS: Mapping[tuple[str, ...], str] = {
+    ("prompt_tokens_details", "cached_tokens"): "OpenAI, vLLM, SGLang",
+    ("prompt_cache_hit_tokens",): "DeepSeek",
+}
+"""Where `usage` has the number of the prompt's tokens that were in a cache."""
+
 FAILED_FINISH_REASONS: SeenOn = {
     "error": "vLLM",
     "abort": "vLLM, SGLang",

@@ -222,12 +222,17 @@ def read_usage(raw: msgspec.Raw) -> Usage | None:
     tree = json.loads(bytes(raw)) if raw else None
     if not isinstance(tree, dict):
         return None
-    reasoning = (_at(tree, path) for path in dialects.REASONING_TOKENS)
     return Usage(
         prompt_tokens=_count(tree.get("prompt_tokens")),
         completion_tokens=_count(tree.get("completion_tokens")),
-        reasoning_tokens=_count(next((count for count in reasoning if count is not None), None)),
+        reasoning_tokens=_first_count(tree, dialects.REASONING_TOKENS),
+        cached_tokens=_first_count(tree, dialects.CACHED_TOKENS),
     )
+
+
+def _first_count(tree: object, paths: Iterable[tuple[str, ...]]) -> int | None:
+    found = (_at(tree, path) for path in paths)
+    return _count(next((count for count in found if count is not None), None))
 
 
 def _at(tree: object, path: tuple[str, ...]) -> object:

@@ -18,6 +18,7 @@ from model_accuracy_eval.commands.options import (
     unverified_option,
     write,
 )
+from model_accuracy_eval.diagnosis import odd_replies
 from model_accuracy_eval.errors import BadReuse, BadValue, UsageError
 from model_accuracy_eval.ports import Archive, Store
 from model_accuracy_eval.records import DatasetResult, Report, Settings, SummaryRow
@@ -79,7 +80,7 @@ def report(
             click.echo(str(path))
         return
     with contextlib.closing(reopened(run)) as store:
-        whole = told(kept_run.opened(store, unverified=unverified)).report()
+        whole = odd_replies.looked_at(told(kept_run.opened(store, unverified=unverified)).report(), store.lines)
         verdict = with_gates(whole, given, open_archive, unverified=unverified) if given else None
         if verdict is not None and (understood := resolve.understood(verdict.plan)):
             click.echo(understood, err=True)
@@ -148,13 +149,14 @@ def with_gates(
         versions = {result.dataset: result.version for result in kept.dataset_results}
         base = previous_run.baseline(plan, versions, open_archive, unverified=unverified)
         compared = previous_run.against(base, plan, kept.service, kept.dataset_results) if base else None
-    all_rows = [*(row for result in kept.dataset_results for row in result.rows), *rows]
-    results = gates.results(plan, all_rows, compared)
+    results = kept.dataset_results
+    all_rows = [*(row for result in results for row in result.rows), *rows, *gates.of_counts(results)]
+    decided = gates.results(plan, all_rows, compared)
     return msgspec.structs.replace(
         kept,
         plan=plan,
-        outcome=outcome.conclude(plan, None, results, kept.outcome.folder or "", kept.dataset_results),
-        gates=results,
+        outcome=outcome.conclude(plan, None, decided, kept.outcome.folder or "", results),
+        gates=decided,
         comparison=compared,
         environment={**kept.environment, **_HINDSIGHT},
     )

@@ -122,6 +122,8 @@ class Usage(Record, frozen=True, kw_only=True):
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     reasoning_tokens: int | None = None
+    cached_tokens: int | None = None
+    """Of the prompt."""
 
 
 class Timings(Record, frozen=True, kw_only=True):

@@ -63,7 +63,7 @@ class ProblemResult(Record, frozen=True, kw_only=True):
     """For figures of the whole dataset that are no means: what each run adds to them, such as numbers of n-grams."""
 
 
-class Counts(Record, frozen=True, kw_only=True):
+class Counts(Record, frozen=True, kw_only=True, forbid_unknown_fields=False):
     """What became of every planned sample; none is dropped silently."""
 
     planned: int = 0
@@ -72,8 +72,8 @@ class Counts(Record, frozen=True, kw_only=True):
     failed: int = 0
     missing: int = 0
     cut: int = 0
-    filtered: int = 0
-    """Answers that a content filter of the service ended."""
+    anomalous: int = 0
+    """Answers that are odd in some way, whatever the right answer is."""
     empty: int = 0
     reasoning_only: int = 0
     not_found: int = 0
@@ -298,6 +298,8 @@ class DatasetResult(Record, frozen=True, kw_only=True):
     rows: tuple[SummaryRow, ...]
     problem_results: tuple[ProblemResult, ...]
     counts: Counts
+    anomalies: dict[str, int] | None = None
+    """How many replies have each kind; None: nobody has looked."""
     notes: tuple[str, ...] = ()
     speed: Speed = Speed()
     ran: tuple[ExecutionSummary, ...] = ()

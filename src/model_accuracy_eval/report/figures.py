@@ -171,7 +171,7 @@ FIGURES = (
     Figure("samples", "failed", "failed", _EVERYWHERE, "loud"),
     Figure("samples", "missing", "missing", _EVERYWHERE, "loud"),
     Figure("answered samples", "cut", "cut by length", _EVERYWHERE, "hint"),
-    Figure("answered samples", "filtered", "ended by a content filter", _IN_SENTENCES),
+    Figure("answered samples", "anomalous", "with anomalies", _EVERYWHERE, "loud", title="anomalies"),
     Figure("answered samples", "empty", "empty", _EVERYWHERE, "hint"),
     Figure("answered samples", "reasoning_only", "reasoning only", ("page",), "hint"),
     Figure("answered samples", "not_found", "with no answer found", _EVERYWHERE, "hint", title="no answer found"),

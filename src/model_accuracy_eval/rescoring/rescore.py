@@ -83,7 +83,9 @@ def rescore(
     `plan`: that of the run if the replies are our own, otherwise the settings alone. `on_disagreement` is called for
     every sample that has another value in the file, class by class.
     """
-    outline = [replace(reply, text="", reasoning="", rounds=(), earlier=()) for reply in file.read()]
+    outline = [
+        replace(reply, text="", reasoning="", rounds=(), earlier=(), usage=None, timings=None) for reply in file.read()
+    ]
     odd = tuple(reply.odd for reply in outline if reply.odd)
     outline = [reply for reply in outline if not reply.odd]
     if not outline:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from model_accuracy_eval.records import EarlierReply, Loglikelihood, Record, RequestMethod, ToolRound
+from model_accuracy_eval.records import EarlierReply, Loglikelihood, Record, RequestMethod, Timings, ToolRound, Usage
 
 HEADLINE = "correct"
 
@@ -49,6 +49,10 @@ class SavedReply(Record, frozen=True, kw_only=True):
     is_guess: bool = False
     """Whether the tool read no answer and guesses one: then its values are what a guess is worth."""
     loglikelihoods: tuple[Loglikelihood | None, ...] = ()
+    request: str = ""
+    """Of replies of our own, which request they were asked with, and what is known of it."""
+    usage: Usage | None = None
+    timings: Timings | None = None
     odd: str = ""
     """Why the row cannot be read, with its place; nothing else is known then."""
 

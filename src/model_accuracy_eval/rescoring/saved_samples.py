@@ -96,6 +96,9 @@ def attempt(name: str, task: TaskSpec, problem: Problem, reply: SavedReply, inde
         earlier=reply.earlier,
         method=reply.method,
         loglikelihoods=reply.loglikelihoods,
+        request=reply.request,
+        usage=reply.usage,
+        timings=reply.timings,
     )
 
 
@@ -130,6 +133,9 @@ def replies(answers: Iterable[bytes], failures: Iterable[bytes]) -> Iterator[Sav
             earlier=attempt.earlier,
             method=attempt.method,
             loglikelihoods=attempt.loglikelihoods,
+            request=attempt.request,
+            usage=attempt.usage,
+            timings=attempt.timings,
             question=shown.question,
             gold=(shown.gold,) if shown.gold else (),
         )

@@ -112,7 +112,8 @@ def _verdict(
     comparison = previous_run.against(baseline, plan, service, judged) if baseline and judged else None
     rows = [row for dataset_result in judged for row in dataset_result.rows]
     followed = {result.dataset: result.part for result in judged if result.dataset in stop.followings}
-    return comparison, gates.results(plan, [*rows, *groups.all_rows(plan.groups, judged)], comparison, followed)
+    rows += [*groups.all_rows(plan.groups, judged), *gates.of_counts(judged)]
+    return comparison, gates.results(plan, rows, comparison, followed)
 
 
 def _infer(

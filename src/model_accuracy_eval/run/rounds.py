@@ -71,6 +71,7 @@ def total_usage(replies: Sequence[Reply]) -> Usage | None:
         prompt_tokens=_sum(usage.prompt_tokens for usage in usages),
         completion_tokens=_sum(usage.completion_tokens for usage in usages),
         reasoning_tokens=_sum(usage.reasoning_tokens for usage in usages),
+        cached_tokens=_sum(usage.cached_tokens for usage in usages),
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from model_accuracy_eval.diagnosis import odd_replies
 from model_accuracy_eval.errors import Defect, EvalError, NoHonestScore
 from model_accuracy_eval.ports import Ports, Store
 from model_accuracy_eval.records import (
@@ -186,6 +187,8 @@ class _DatasetJudge:
             readings=readings,
             paces=self._tally.pace.paces(),
         )  # fmt: skip
+        found = odd_replies.look(self._plan, self._prepared.task, self._store.lines, self._ports.clock.overdue)
+        dataset_result = odd_replies.with_odd_replies(dataset_result, found)
         self._log(dataset_result)
         return dataset_result
 

@@ -43,6 +43,7 @@ class ResultsHead(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     """What guessing would give."""
     version: str
     counts: Counts
+    anomalies: dict[str, int] | None = None
     notes: tuple[str, ...]
     speed: Speed
     rows: tuple[SummaryRow, ...]
@@ -126,6 +127,7 @@ def as_json(result: DatasetResult, plan: RunPlan) -> bytes:
         chances=chances_of(result.rows),
         version=result.version,
         counts=result.counts,
+        anomalies=result.anomalies,
         notes=result.notes,
         speed=result.speed,
         rows=result.rows,
@@ -186,6 +188,7 @@ def dataset_result(archive: Archive, label: str, dataset: str) -> DatasetResult:
         rows=results.rows,
         problem_results=tuple(map(_problem_result, results.details)),
         counts=results.counts,
+        anomalies=results.anomalies,
         notes=results.notes,
         speed=results.speed,
         ran=results.ran,

@@ -9,7 +9,6 @@ from tests.small_task import small_task
 from model_accuracy_eval.records import (
     Attempt,
     Counts,
-    PreparedDataset,
     RunPlan,
     Sampling,
     Speed,
@@ -18,7 +17,6 @@ from model_accuracy_eval.records import (
 )
 from model_accuracy_eval.records.exchange import DOES_NOT_FIT
 from model_accuracy_eval.scoring.figures.notes import (
-    ReplyTally,
     Stopwatch,
     cropped,
     failure_notes,
@@ -47,10 +45,10 @@ def test_a_clean_run_needs_no_words() -> None:
     [
         (Counts(planned=10, answered=7, failed=3), "3 of 10 samples failed"),
         (Counts(planned=10, answered=8, rejected=2), "2 of 10 samples were rejected"),
-        (Counts(planned=10, answered=10, cut=4), "4 of 10 replies were cut by length: consider a larger --max-tokens"),
+        (Counts(planned=10, answered=10, cut=4), "4 of 10 replies were cut by length (max_tokens 512)."),
         (Counts(planned=10, answered=9, not_found=5), "In 5 of 9 replies no answer was found"),
         (Counts(planned=10, answered=9, doubtful=2), "2 of 9 answers are doubtful"),
-        (Counts(planned=10, answered=10, reasoning_only=6), "6 replies hold reasoning and nothing else"),
+        (Counts(planned=10, answered=10, cut=7, reasoning_only=6), "; 6 replies hold reasoning and nothing else."),
         (Counts(planned=10, answered=9, unjudged=1), "1 of 9 answers could not be judged"),
         (Counts(planned=9, failed=5, missing=4), "None of the 9 samples was answered (5 failed, 4 were never asked)"),
         (
@@ -121,14 +119,6 @@ def test_tokens_of_a_request_are_counted_once() -> None:
         watch.add(attempt(request, 1.0, usage=usage))
     speed = watch.speed()
     assert (speed.prompt_tokens, speed.completion_tokens, speed.uncounted) == (17, 5, 2)
-
-
-def test_answers_that_a_content_filter_ended_are_counted() -> None:
-    """A hosted service may end an answer by itself; whoever reads the figures must know."""
-    tally = ReplyTally(PreparedDataset(task=TASK, problems=(), version="0ba9da", questions="0"))
-    for reason in ("stop", "content_filter", "length"):
-        tally.add(Attempt(problem=0, index=0, finish_reason=reason))
-    assert tally.counts()["filtered"] == 1
 
 
 def test_timings_are_spread_over_samples() -> None:

@@ -70,10 +70,10 @@ def sample_notes(
             f"{counts.unjudged} of {counts.answered} answers could not be judged{_COUNTED} "
             "--mode eval --reuse asks about them again."
         )
-    if counts.reasoning_only:
-        yield f"{counts.reasoning_only} replies hold reasoning and nothing else; they count as empty."
     if counts.cut:
-        yield f"{counts.cut} of {counts.answered} replies were cut by length: consider a larger --max-tokens."
+        cap = f" (max_tokens {sampling.max_tokens:,})" if sampling.max_tokens and not plan.is_of_saved_replies else ""
+        alone = f"; {counts.reasoning_only} replies hold reasoning and nothing else" if counts.reasoning_only else ""
+        yield f"{counts.cut} of {counts.answered} replies were cut by length{cap}{alone}."
     if counts.not_found:
         yield f"In {counts.not_found} of {counts.answered} replies no answer was found; they count as not correct."
     if counts.doubtful:
@@ -396,7 +396,6 @@ class ReplyTally:
     def counts(self) -> dict[str, int]:
         """Fields of `Counts`."""
         return {
-            "filtered": self.endings["content_filter"],
             "reasoning_only": self._reasoning_only,
             "cropped": self._cropped.total(),
             "used_tools": self._used_tools,

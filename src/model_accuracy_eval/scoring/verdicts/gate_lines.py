@@ -5,6 +5,7 @@ gsm8k: avg@5 >= 75 and cons@5 >= 70     both, with one dataset
 gsm8k: pass@5 > baseline - 0.5          in points, as the figures are
 mmlu: accuracy[college_physics] >= 40   one part of a dataset
 scenario: reliability-first             the conditions of a table, for every dataset
+anomalies <= 0.1%                       odd replies, in every dataset
 "own: #1.jsonl": "f1,strict" >= 0.4%    names with characters of the language are quoted
 """
 
@@ -27,6 +28,8 @@ EVERY_DATASET = "*"
 ANY_PART = "[*]"
 """After the name of a figure that parts of the dataset have, too; their names are known when the data is."""
 HEADLINE = "drop"
+ANOMALIES = "anomalies"
+"""The share of odd replies, which every dataset has; a line may say nothing else."""
 
 SCENARIOS = {
     "reliability-first": ("cons@k > 80", "pass@k > 90"),
@@ -66,6 +69,8 @@ def _bare(line: str) -> str:
 
 
 def _gates(line: str) -> Iterator[Gate]:
+    if line.startswith(ANOMALIES) and _CONDITION.fullmatch(line):
+        line = f"{EVERY_DATASET}: {line}"
     match = _DATASET.fullmatch(line)
     if match is None:
         raise _not_a_gate(line)
@@ -132,7 +137,7 @@ def _resolved(gate: Gate, datasets: Units, groups: Units) -> Iterator[Gate]:
     if gate.dataset != EVERY_DATASET and gate.dataset not in every:
         raise UnknownName("dataset", gate.dataset, every, where=f" in the gate '{gate}'")
     for dataset in datasets if gate.dataset == EVERY_DATASET else [gate.dataset]:
-        units = every[dataset]
+        units = every[dataset] if dataset in groups else {**every[dataset], ANOMALIES: "falling share"}
         metric = figure_named(gate.metric, units)
         if metric is None:
             raise UnknownName("metric", gate.metric, units, where=f" in the gate '{gate}'")

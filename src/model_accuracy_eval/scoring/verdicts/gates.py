@@ -6,7 +6,7 @@ run cannot know. So a gate that passed is right in 95 of 100 cases at the line i
 """
 
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import count
 from math import ceil, inf, isfinite
 from types import MappingProxyType
@@ -20,6 +20,7 @@ from model_accuracy_eval.records import (
     Certainty,
     ChangeCertainty,
     Comparison,
+    DatasetResult,
     Decision,
     Difference,
     FigureBounds,
@@ -33,6 +34,7 @@ from model_accuracy_eval.scoring.figures import groups, intervals
 from model_accuracy_eval.scoring.figures.intervals import Over
 from model_accuracy_eval.scoring.figures.quantiles import normal_quantile
 from model_accuracy_eval.scoring.verdicts.comparison_statistics import change_limits
+from model_accuracy_eval.scoring.verdicts.gate_lines import ANOMALIES
 
 _NAMED = 5
 """Datasets that are named; the others are counted."""
@@ -196,6 +198,22 @@ def rule_of_followed(plan: RunPlan) -> GateRule:
     """The rule for the whole of a dataset that could have been stopped early: half of the error was spent on that."""
     whole = rule(plan)
     return replace(whole, confidence=(1 + whole.confidence) / 2) if whole.over == "reruns" else whole
+
+
+def of_counts(dataset_results: Iterable[DatasetResult]) -> list[SummaryRow]:
+    """Figures that gates alone are about: counts of what there is, which is no estimate."""
+    return [
+        SummaryRow(
+            dataset=result.dataset,
+            version=result.version,
+            metric=ANOMALIES,
+            value=100 * min(1.0, result.counts.anomalous / result.counts.answered),
+            higher_is_better=False,
+            drawn=False,
+        )
+        for result in dataset_results
+        if result.counts.answered and result.anomalies is not None
+    ]
 
 
 def results(

@@ -1,0 +1,125 @@
+"""The odd replies of a dataset, from its journal: how many of each kind, and where they gather.
+
+A run looks when it judges, `report` at runs that were kept before there was anything to look for.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from model_accuracy_eval.diagnosis import gathering
+from model_accuracy_eval.diagnosis.anomalies import KINDS, SeenReply, kinds
+from model_accuracy_eval.diagnosis.gathering import SampleName
+from model_accuracy_eval.records import DatasetResult, Report, RunPlan, TaskSpec
+from model_accuracy_eval.run_folder import journal
+from model_accuracy_eval.run_folder.journal import AnswerLine
+
+ReadLines = Callable[[str], Iterable[bytes]]
+"""A file's name → its lines."""
+_CAP_FIELDS = ("max_tokens", "max_completion_tokens")
+
+
+class OddReplies(NamedTuple):
+    """What a look at all replies of a dataset has found."""
+
+    odd: frozenset[SampleName]
+    by_kind: dict[str, int]
+    notes: tuple[str, ...]
+
+
+def look(plan: RunPlan, task: TaskSpec, read: ReadLines, is_late: Callable[[], bool] = bool) -> OddReplies:
+    """One pass over the journal, and another one where something is odd. `is_late`: whether no time is left."""
+    names: dict[str, set[SampleName]] = {}
+    first: dict[str, SeenReply] = {}
+    for sample, reply in _replies(plan, task, read(journal.file(plan.settings.label, task.name))):
+        for kind in kinds(reply):
+            names.setdefault(kind, set()).add(sample)
+            if kind not in first or sample == min(names[kind]):
+                first[kind] = reply
+        if is_late():
+            break
+    counts = {kind: len(samples) for kind, samples in names.items()}
+    notes = tuple(_notes(plan, task, read, names, first)) if names else ()
+    return OddReplies(frozenset[SampleName]().union(*names.values()), counts, notes)
+
+
+def _replies(plan: RunPlan, task: TaskSpec, lines: Iterable[bytes]) -> Iterator[tuple[SampleName, SeenReply]]:
+    """The samples of a request stand together, because they were written together."""
+    cap, may_call = _cap(plan, task), any(each.tools or each.functions for each in (task, *task.parts))
+    read = ((journal.answer_of(line), line) for line in lines)
+    for request, group in groupby(read, key=lambda each: each[0].request):
+        answers = list(group)
+        choices = len(answers) if request else 1
+        cut = sum(answer.finish_reason == "length" for answer, _ in answers)
+        for answer, line in answers:
+            yield (answer.id, answer.index), _seen(answer, line, choices, cut if request else 1, cap, may_call=may_call)
+
+
+def _seen(answer: AnswerLine, line: bytes, choices: int, cut: int, cap: int | None, *, may_call: bool) -> SeenReply:
+    usage = answer.usage
+    return SeenReply(
+        text=answer.prediction,
+        reasoning=answer.reasoning,
+        finish_reason=answer.finish_reason,
+        method=answer.method,
+        loglikelihoods=answer.loglikelihoods,
+        chunks=answer.timings.chunks if answer.timings else 0,
+        tokens=usage.completion_tokens if usage else None,
+        reasoning_tokens=usage.reasoning_tokens if usage else None,
+        choices=choices,
+        cut=cut,
+        cap=cap,
+        tools=may_call,
+        several=bool(answer.rounds or answer.earlier),
+        prompt=lambda: journal.whole_prompt(line).question,
+    )
+
+
+def _cap(plan: RunPlan, task: TaskSpec) -> int | None:
+    """How many tokens each request asked for; None if that differs, or the replies are another program's."""
+    if plan.is_of_saved_replies:
+        return None
+    caps = {plan.sampling.of(each).max_tokens for each in task.parts or (task,) if each.kind == "generate"}
+    caps |= {plan.sampling.extra[name] for name in _CAP_FIELDS if name in plan.sampling.extra}
+    return caps.pop() if len(caps) == 1 else None
+
+
+def _notes(
+    plan: RunPlan, task: TaskSpec, read: ReadLines, names: dict[str, set[SampleName]], first: dict[str, SeenReply]
+) -> Iterator[str]:
+    label = plan.settings.label
+    own = map(journal.answer_of, read(journal.file(label, task.name)))
+    of_run = (journal.answer_of(line) for each in plan.tasks for line in read(journal.file(label, each.name)))
+    known = gathering.circumstances(own, of_run)
+    for kind in KINDS:
+        if odd := names.get(kind.name):
+            problem, index = min(odd)
+            gathers = gathering.where(odd, known, kinds=len(names), length=not kind.by_length)
+            example = kind.shows(first[kind.name])
+            yield (
+                f"Anomaly '{kind.name}' in {len(odd):,} of {len(known):,} replies: {kind.says} (the first{example}: "
+                f"problem {problem}, sample {index}).{' ' * bool(gathers)}{gathers}"
+            )
+
+
+def with_odd_replies(result: DatasetResult, found: OddReplies) -> DatasetResult:
+    return replace(
+        result,
+        counts=replace(result.counts, anomalous=len(found.odd)),
+        anomalies=found.by_kind,
+        notes=(*found.notes, *result.notes),
+    )
+
+
+def looked_at(report: Report, read: ReadLines) -> Report:
+    """The report of a kept run with what its replies show, where it was judged before anybody looked."""
+    tasks = {task.name: task for task in report.plan.tasks}
+    results = tuple(
+        with_odd_replies(result, look(report.plan, tasks[result.dataset], read))
+        if result.anomalies is None and result.dataset in tasks
+        else result
+        for result in report.dataset_results
+    )
+    return replace(report, dataset_results=results)
