@@ -5,8 +5,8 @@ made to stay silent on what models repeat for good reasons, such as tables, code
 """
 
 import re
-from bisect import bisect_right
-from collections.abc import Callable, Iterator
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 import msgspec
@@ -36,6 +36,8 @@ class SeenReply(msgspec.Struct, kw_only=True, gc=False):
     """Whether the model may call tools."""
     several: bool = False
     """Whether the tokens and chunks are those of a conversation of several requests."""
+    whole: bool = True
+    """Whether the text is all that was sent: what comes after a stop string is left out."""
     prompt: Callable[[], str] = str
     """What was asked; few tests need it."""
 
@@ -54,57 +56,37 @@ _RULES = frozenset("-=_*.·•…+~#|:/\\`─━═│┃—–> \t\n\r\u3000&")
 """What tables, rules, gaps and fields to fill in consist of."""
 
 
-def _periods(text: str) -> Iterator[tuple[int, int]]:
-    """(place, period) where the text may begin to repeat itself, the end first."""
-    size = len(text)
-    tail = size - _WINDOW
-    if tail > 0 and (before := text.rfind(text[tail:], max(0, tail - _LONGEST_PERIOD), size - 1)) >= 0:
-        period = tail - before
-        start = tail
-        while start >= period and text.startswith(text[start - period : start], start):
-            start -= period
-        yield start, period
-    for place in range(0, tail, _STEP):
-        found = text.find(text[place : place + _WINDOW], place + 1, place + _WINDOW + _LONGEST_PERIOD)
-        if found >= 0:
-            yield place, found - place
+def _loops(text: str) -> bool:
+    return len(text) > 2 * _WINDOW and (any(map(text.endswith, _at_end(text))) or _from_some_place(text))
 
 
-def _stretch(text: str, place: int, period: int) -> int:
-    """How many characters from there repeat with this period."""
-    unit, end = text[place : place + period], place + period
-    while text.startswith(unit, end):
-        end += period
-    return end - place
+def _at_end(text: str) -> Iterator[str]:
+    """What the text ends with if it ends in a loop."""
+    tail = len(text) - _WINDOW
+    before = text.rfind(text[tail:], max(0, tail - _LONGEST_PERIOD), len(text) - 1)
+    if before >= 0:
+        yield from _many(text[before + _WINDOW :])
 
 
-def _loops(reply: SeenReply) -> bool:
-    return any(_is_loop(text) or _same_lines(text) for text in reply.texts if len(text) > 2 * _WINDOW)
-
-
-def _is_loop(text: str) -> bool:
-    for place, period in _periods(text):
-        stretch = _stretch(text, place, period)
-        if stretch < 3 * period or stretch < 80:
-            continue
-        unit = text[place : place + period]
-        if not _RULES.issuperset(unit) and stretch >= _needed(unit):
+def _from_some_place(text: str) -> bool:
+    for place in range(0, len(text) - _WINDOW, _STEP):
+        again = text.find(text[place : place + _WINDOW], place + 1, place + _WINDOW + _LONGEST_PERIOD)
+        if again >= 0 and any(text.startswith(loop, place) for loop in _many(text[place:again])):
             return True
-    return False
+    return _same_sentences(text)
 
 
-def _needed(unit: str) -> int:
-    """From which length on nobody writes this again and again on purpose."""
-    words = sum(map(str.isalpha, unit))
-    if words < 3:
-        return max(400, 20 * len(unit))  # digits of a fraction, an array of zeros
-    return max(160, 5 * len(unit))
+def _many(unit: str) -> Iterator[str]:
+    """The unit as often as nobody writes it on purpose; nothing if it has no letters or digits."""
+    if not _RULES.issuperset(unit):
+        is_text = sum(map(str.isalpha, unit)) > 2  # not digits of a fraction, or an array of zeros
+        yield unit * max(5 if is_text else 20, -(-(160 if is_text else 400) // len(unit)))
 
 
 _LINES = 16
 
 
-def _same_lines(text: str) -> bool:
+def _same_sentences(text: str) -> bool:
     """Few sentences make up a long text, though not in one order."""
     if len(text) < 800:
         return False
@@ -115,10 +97,7 @@ def _same_lines(text: str) -> bool:
 _RUN = 16
 _LONG_RUN = 160
 """Digits and blanks may stand in a row for longer."""
-
-
-def _one_token(reply: SeenReply) -> bool:
-    return any(map(_is_run, reply.texts))
+_FEW_WORDS = 9
 
 
 def _is_run(text: str) -> bool:
@@ -134,21 +113,17 @@ def _is_run(text: str) -> bool:
     bare = text.strip()
     if 8 <= len(bare) <= 4 * _RUN and len(set(bare)) == 1:
         return not bare.isdigit() and bare[0] not in _RULES
-    words = bare[-400:].split()[-_RUN:]
-    return len(words) >= 8 and len(set(words)) == 1 and len(words[0]) > 1 and not _RULES.issuperset(words[0])
+    words = bare[-400:].rsplit(None, _FEW_WORDS)[1:]
+    return len(words) == _FEW_WORDS and len(set(words)) == 1 and len(words[0]) > 1 and not _RULES.issuperset(words[0])
 
 
 # Characters that no model means.
 
 
-def _replacement(reply: SeenReply) -> bool:
+def _broken_characters(reply: SeenReply) -> bool:
     """A cap may cut one character in two; nothing else makes half ones."""
-    for text in reply.texts:
-        if "\ufffd" in text or "\x00" in text:
-            whole = text.rstrip("\ufffd") if reply.finish_reason == "length" else text
-            if "\ufffd" in whole or "\x00" in whole:
-                return True
-    return False
+    whole = [text.rstrip("\ufffd") if reply.finish_reason == "length" else text for text in reply.texts]
+    return any("\ufffd" in text or "\x00" in text for text in whole)
 
 
 _SPECIAL = re.compile(
@@ -156,54 +131,33 @@ _SPECIAL = re.compile(
     r"|\[/?INST\]|<</?SYS>>|<unused\d+>|<extra_id_\d+>"
 )
 _ENDS = re.compile(r"(?:<(?:/?s|eos|bos|pad|unk|EOS|BOS|PAD|UNK)>|\[(?:PAD|EOS|BOS|UNK|SEP|CLS)\])\s*$")
-
-
 _ROLES = ("\nassistant\n", "\nuser\n")
 """What is left of a template whose special tokens are not shown: the model goes on after its turn."""
 
 
-def _special_tokens(reply: SeenReply) -> bool:
-    for text in reply.texts:
-        if sum(map(text.count, _ROLES)) > 1:
-            return True
-        if "<" not in text and "[" not in text:
-            continue
-        if _SPECIAL.search(text) or _ENDS.search(text, max(0, len(text) - 24)):
-            return True
-    return False
+def _special_tokens(text: str) -> bool:
+    may_be = "<" in text or "[" in text
+    if may_be and (_SPECIAL.search(text) or _ENDS.search(text, max(0, len(text) - 24))):
+        return True
+    return sum(map(text.count, _ROLES)) > 1
 
 
 _PIECES = re.compile(r"(?<![▁▂▃▄▅▆▇█])[▁Ġ][A-Za-z]|Ċ|<0x[0-9A-F]{2}>")
 _FEW_PIECES = 3
 
 
-def _raw_pieces(reply: SeenReply) -> bool:
-    return any(
-        ("Ġ" in text or "▁" in text or "Ċ" in text or "<0x" in text) and len(_PIECES.findall(text)) >= _FEW_PIECES
-        for text in reply.texts
-    )
+def _raw_pieces(text: str) -> bool:
+    return any(map(text.__contains__, ("Ġ", "▁", "Ċ", "<0x"))) and len(_PIECES.findall(text)) >= _FEW_PIECES
 
 
 # Scripts. Greek letters are mathematics, Latin ones are everywhere, and Chinese stands beside Latin without a gap.
 
 _EAST_ASIAN = "\u3040-\u9fff\uac00-\ud7ff\uf900-\ufaff"
 _OTHER = "\u0400-\u1cff\u2c80-\u2dff\ua000-\uabff\ufb1d-\ufdff"
-_LATIN = "A-Za-z"
 _RUNS = re.compile(f"[{_OTHER}]+|[{_EAST_ASIAN}]+")
 _STRANGE = re.compile(f"[{_OTHER}]+")
 _EAST = re.compile(f"[{_EAST_ASIAN}]")
-_GLUED = re.compile(f"[{_LATIN}]{{2}}[{_OTHER}]{{2}}|[{_OTHER}]{{2}}[{_LATIN}]{{2}}")
-_BLOCKS = (
-    (0x0400, "Cyrillic"), (0x0530, "Armenian"), (0x0590, "Hebrew"), (0x0600, "Arabic"), (0x0700, "Syriac"),
-    (0x0900, "Devanagari"), (0x0980, "Bengali"), (0x0A00, "Gurmukhi"), (0x0A80, "Gujarati"), (0x0B00, "Oriya"),
-    (0x0B80, "Tamil"), (0x0C00, "Telugu"), (0x0C80, "Kannada"), (0x0D00, "Malayalam"), (0x0D80, "Sinhala"),
-    (0x0E00, "Thai"), (0x0E80, "Lao"), (0x0F00, "Tibetan"), (0x1000, "Burmese"), (0x10A0, "Georgian"),
-    (0x1100, "Korean"), (0x1200, "Ethiopic"), (0x1780, "Khmer"), (0x1800, "Mongolian"), (0x1C80, "Cyrillic"),
-    (0x2C80, "Coptic"), (0x2D00, "Georgian"), (0x2DE0, "Cyrillic"), (0x3040, "Chinese and Japanese"), (0xA000, "Yi"),
-    (0xA640, "Cyrillic"), (0xAC00, "Korean"), (0xF900, "Chinese and Japanese"), (0xFB1D, "Hebrew"), (0xFB50, "Arabic"),
-)  # fmt: skip
-"""Where the blocks of scripts begin."""
-_STARTS = [start for start, _ in _BLOCKS]
+_GLUED = re.compile(f"[A-Za-z]{{2}}[{_OTHER}]{{2}}|[{_OTHER}]{{2}}[A-Za-z]{{2}}")
 _MANY_SCRIPTS = 4
 _GLUED_WORDS = 2
 """Words of two scripts in a text that is mostly Latin; other languages give foreign words their own endings."""
@@ -211,8 +165,9 @@ _CHANGED = 24
 """Letters before and after a change that is no quotation."""
 
 
-def _script(letters: str) -> str:
-    return _BLOCKS[bisect_right(_STARTS, ord(letters[0])) - 1][1]
+def _scripts(runs: Iterable[str]) -> set[str]:
+    """As the names of their first letters begin."""
+    return {unicodedata.name(letter, "?").partition(" ")[0] for letter in {run[0] for run in runs}}
 
 
 def _changes_script(reply: SeenReply) -> bool:
@@ -220,57 +175,51 @@ def _changes_script(reply: SeenReply) -> bool:
 
 
 def _is_mixed(text: str, reply: SeenReply) -> bool:
-    others, first = _STRANGE.findall(text), _EAST.search(text)
-    scripts = {*map(_script, others)} | {*map(_script, first[0] if first else "")}
-    glued = len(_GLUED.findall(text)) if others and 2 * sum(map(len, others)) < sum(map(str.isalpha, text)) else 0
-    if glued < _GLUED_WORDS and len(scripts) < _MANY_SCRIPTS and not (len(scripts) == 1 and _switches(text)):
+    others, east = _STRANGE.findall(text), _EAST.search(text)
+    scripts = _scripts([*others, east[0]] if east else others)
+    is_glued = bool(others) and len(_GLUED.findall(text)) >= _GLUED_WORDS
+    is_glued = is_glued and 2 * sum(map(len, others)) < sum(map(str.isalpha, text))
+    if not is_glued and len(scripts) < _MANY_SCRIPTS and not (len(scripts) == 1 and _switches(text)):
         return False
-    asked = {*map(_script, _RUNS.findall(reply.prompt()))}
-    if len(scripts - asked) >= _MANY_SCRIPTS:
-        return True
-    return bool(scripts - asked) and (glued >= _GLUED_WORDS or len(scripts) == 1)
+    # What was asked in these scripts, or about them, is answered in them.
+    strange = scripts - _scripts(_RUNS.findall(reply.prompt()))
+    return bool(strange) and (len(strange) >= _MANY_SCRIPTS or len(scripts) < _MANY_SCRIPTS)
 
 
 def _switches(text: str) -> bool:
     """The end is in a script that the rest has nothing of, and it begins in the middle of a sentence."""
     first = _RUNS.search(text)
     start = first.start() if first else 0
-    before = text[max(0, start - 400) : start].rstrip(" ")
+    before, after = text[max(0, start - 400) : start].rstrip(" "), text[start:]
     if not (before[-1:].isalpha() or before[-1:] in {",", ";"}) or sum(map(str.isalpha, before)) < _CHANGED:
         return False
-    after = text[start:]
     changed = sum(map(len, _RUNS.findall(after)))
     return changed >= _CHANGED and 2 * changed >= sum(map(str.isalpha, after))
 
 
 # How the reply ended.
 
-
-def _unclosed_thinking(reply: SeenReply) -> bool:
-    """It ended by itself, and before there was an answer."""
-    if reply.finish_reason == "length":
-        return False
-    if reply.reasoning and not reply.text.strip() and not reply.loglikelihoods:
-        return reply.finish_reason not in _CALLS
-    opened = reply.text.rfind("<think>") if reply.text.lstrip().startswith("<think>") else -1
-    return opened >= 0 and "</think>" not in reply.text[opened:]
-
-
-def _empty(reply: SeenReply) -> bool:
-    return not (reply.text.strip() or reply.reasoning.strip() or reply.loglikelihoods) and reply.finish_reason not in {
-        *_CALLS,
-        "content_filter",
-    }
-
-
 _CALLS = frozenset({"tool_calls", "function_call"})
 
 
-def _cut_below_cap(reply: SeenReply) -> bool:
-    if reply.finish_reason != "length" or not reply.cap or reply.several:
+def _unclosed_thinking(reply: SeenReply) -> bool:
+    """It ended by itself, and before there was an answer."""
+    if reply.finish_reason == "length" or reply.finish_reason in _CALLS:
         return False
-    if reply.tokens is None:
-        return 2 * len((reply.text + reply.reasoning).encode()) < reply.cap
+    text = reply.text.lstrip()
+    if not text:
+        return bool(reply.reasoning) and not reply.loglikelihoods
+    return text.startswith("<think>") and "</think>" not in text[text.rfind("<think>") :]
+
+
+def _empty(reply: SeenReply) -> bool:
+    ended_otherwise = reply.finish_reason in _CALLS or reply.finish_reason == "content_filter"
+    return not (reply.text.strip() or reply.reasoning.strip() or reply.loglikelihoods or ended_otherwise)
+
+
+def _cut_below_cap(reply: SeenReply) -> bool:
+    if reply.finish_reason != "length" or reply.tokens is None or not reply.cap or reply.several:
+        return False
     # The last token may be one that is counted nowhere.
     return reply.tokens + reply.choices < reply.cap * reply.cut
 
@@ -288,27 +237,14 @@ def _past_cap(reply: SeenReply) -> bool:
     return at_cap and reply.text[-1:].isalpha()
 
 
-def _filtered(reply: SeenReply) -> bool:
-    return reply.finish_reason == "content_filter"
-
-
-def _calls_tool(reply: SeenReply) -> bool:
-    return not reply.tools and reply.finish_reason in _CALLS
-
-
 # What the service says of its reply.
-
-
-def _cumulative(reply: SeenReply) -> bool:
-    """Every chunk held the whole text so far: the text is a row of its own beginnings."""
-    return any(map(_is_cumulative, reply.texts))
-
 
 _PARTS = 4
 _LONGEST_CHUNK = 64
 
 
 def _is_cumulative(text: str) -> bool:
+    """Every chunk held the whole text so far: the text is a row of its own beginnings."""
     size = text.find(text[:1], 1, _LONGEST_CHUNK + 1)
     while 0 < size <= _LONGEST_CHUNK:
         if text.startswith(text[:size], size) and _grows(text, size):
@@ -342,27 +278,19 @@ def _miscounted(reply: SeenReply) -> bool:
         return False
     if reply.tokens + 1 < 0.9 * reply.chunks < 0.8 * len(reply.text + reply.reasoning):
         return True
-    if reply.choices > 1 or reply.reasoning_tokens or reply.finish_reason in _CALLS or reply.method != "chat":
+    if reply.choices > 1 or reply.reasoning_tokens or reply.finish_reason in _CALLS or not reply.whole:
         return False
     return reply.tokens > len((reply.text + reply.reasoning).encode()) + _FREE_TOKENS
 
 
 def _null_logprobs(reply: SeenReply) -> bool:
-    """A method that measures every candidate left one without a number."""
-    return reply.method != "top-logprobs" and None in reply.loglikelihoods
-
-
-def _nothing(_: SeenReply) -> str:
-    return ""
+    """The method of the likeliest tokens measures only those."""
+    return None in reply.loglikelihoods and reply.method != "top-logprobs"
 
 
 def _tokens_of(reply: SeenReply) -> str:
     several = f" in {reply.choices} choices" if reply.choices > 1 else ""
-    return (
-        f", with {reply.tokens:,} tokens{several} where {reply.cap:,} were allowed"
-        if reply.tokens and reply.cap
-        else ""
-    )
+    return f", with {reply.tokens or 0:,} tokens{several} where {reply.cap or 0:,} were allowed"
 
 
 def _counted(reply: SeenReply) -> str:
@@ -378,24 +306,29 @@ class AnomalyKind(NamedTuple):
     test: Callable[[SeenReply], bool]
     by_length: bool = False
     """Whether such replies have a length of their own."""
-    shows: Callable[[SeenReply], str] = _nothing
+    shows: Callable[[SeenReply], str] = lambda _: ""
     """Numbers of one of them."""
+
+
+def _in(test: Callable[[str], bool]) -> Callable[[SeenReply], bool]:
+    """A test of texts: of the answer, and of the reasoning if there is one."""
+    return lambda reply: test(reply.text) or bool(reply.reasoning and test(reply.reasoning))
 
 
 KINDS = (
     AnomalyKind("empty", "nothing in them", _empty, by_length=True),
-    AnomalyKind("loop", "the same passage again and again", _loops, by_length=True),
-    AnomalyKind("one token", "one character or word again and again", _one_token, by_length=True),
-    AnomalyKind("cumulative text", "each chunk repeats the whole text so far", _cumulative, by_length=True),
-    AnomalyKind("broken characters", "U+FFFD or NUL in the text", _replacement),
+    AnomalyKind("loop", "the same passage again and again", _in(_loops), by_length=True),
+    AnomalyKind("one token", "one character or word again and again", _in(_is_run), by_length=True),
+    AnomalyKind("cumulative text", "each chunk repeats the whole text so far", _in(_is_cumulative), by_length=True),
+    AnomalyKind("broken characters", "U+FFFD or NUL in the text", _broken_characters),
     AnomalyKind("change of script", "another script in the middle of a sentence or a word", _changes_script),
-    AnomalyKind("special tokens", "special tokens or roles of a chat template in the text", _special_tokens),
-    AnomalyKind("tokenizer pieces", "pieces of the tokenizer's vocabulary in the text", _raw_pieces),
+    AnomalyKind("special tokens", "special tokens or roles of a chat template in the text", _in(_special_tokens)),
+    AnomalyKind("tokenizer pieces", "pieces of the tokenizer's vocabulary in the text", _in(_raw_pieces)),
     AnomalyKind("unclosed thinking", "ended by themselves inside their reasoning", _unclosed_thinking),
     AnomalyKind("cut below the cap", "ended by 'length' below max_tokens", _cut_below_cap, True, _tokens_of),
     AnomalyKind("past the cap", "at max_tokens or past it, and not ended by 'length'", _past_cap, True, _tokens_of),
-    AnomalyKind("content filter", "ended by a content filter of the service", _filtered),
-    AnomalyKind("tool call", "a tool called although none was offered", _calls_tool),
+    AnomalyKind("content filter", "ended by a filter of the service", lambda of: of.finish_reason == "content_filter"),
+    AnomalyKind("tool call", "where none was offered", lambda of: of.finish_reason in _CALLS and not of.tools),
     AnomalyKind("token count", "'usage' has fewer tokens than chunks, or more than bytes", _miscounted, True, _counted),
     AnomalyKind("log-probabilities", "null or no numbers", _null_logprobs),
 )

@@ -12,9 +12,8 @@ from msgspec.structs import replace
 from model_accuracy_eval.diagnosis import gathering
 from model_accuracy_eval.diagnosis.anomalies import KINDS, SeenReply, kinds
 from model_accuracy_eval.diagnosis.gathering import SampleName
-from model_accuracy_eval.records import DatasetResult, Report, RunPlan, TaskSpec
+from model_accuracy_eval.records import DatasetResult, Report, RunPlan, TaskSpec, Usage
 from model_accuracy_eval.run_folder import journal
-from model_accuracy_eval.run_folder.journal import AnswerLine
 
 ReadLines = Callable[[str], Iterable[bytes]]
 """A file's name → its lines."""
@@ -47,34 +46,35 @@ def look(plan: RunPlan, task: TaskSpec, read: ReadLines, is_late: Callable[[], b
 
 def _replies(plan: RunPlan, task: TaskSpec, lines: Iterable[bytes]) -> Iterator[tuple[SampleName, SeenReply]]:
     """The samples of a request stand together, because they were written together."""
-    cap, may_call = _cap(plan, task), any(each.tools or each.functions for each in (task, *task.parts))
+    tasks, cap = (task, *task.parts), _cap(plan, task)
+    may_call = any(each.tools or each.functions for each in tasks)
+    whole = not any(each.stop for each in tasks)
     read = ((journal.answer_of(line), line) for line in lines)
     for request, group in groupby(read, key=lambda each: each[0].request):
         answers = list(group)
-        choices = len(answers) if request else 1
         cut = sum(answer.finish_reason == "length" for answer, _ in answers)
         for answer, line in answers:
-            yield (answer.id, answer.index), _seen(answer, line, choices, cut if request else 1, cap, may_call=may_call)
-
-
-def _seen(answer: AnswerLine, line: bytes, choices: int, cut: int, cap: int | None, *, may_call: bool) -> SeenReply:
-    usage = answer.usage
-    return SeenReply(
-        text=answer.prediction,
-        reasoning=answer.reasoning,
-        finish_reason=answer.finish_reason,
-        method=answer.method,
-        loglikelihoods=answer.loglikelihoods,
-        chunks=answer.timings.chunks if answer.timings else 0,
-        tokens=usage.completion_tokens if usage else None,
-        reasoning_tokens=usage.reasoning_tokens if usage else None,
-        choices=choices,
-        cut=cut,
-        cap=cap,
-        tools=may_call,
-        several=bool(answer.rounds or answer.earlier),
-        prompt=lambda: journal.whole_prompt(line).question,
-    )
+            usage = answer.usage or Usage()
+            yield (
+                (answer.id, answer.index),
+                SeenReply(
+                    text=answer.prediction,
+                    reasoning=answer.reasoning,
+                    finish_reason=answer.finish_reason,
+                    method=answer.method,
+                    loglikelihoods=answer.loglikelihoods,
+                    chunks=answer.timings.chunks if answer.timings else 0,
+                    tokens=usage.completion_tokens,
+                    reasoning_tokens=usage.reasoning_tokens,
+                    choices=len(answers) if request else 1,
+                    cut=cut if request else 1,
+                    cap=cap,
+                    tools=may_call,
+                    several=bool(answer.rounds or answer.earlier),
+                    whole=whole,
+                    prompt=lambda line=line: journal.whole_prompt(line).question,  # type: ignore[misc]
+                ),
+            )
 
 
 def _cap(plan: RunPlan, task: TaskSpec) -> int | None:

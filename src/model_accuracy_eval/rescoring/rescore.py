@@ -248,7 +248,7 @@ def _judged(
             except BadData as error:
                 refused.append(error.sentence)
                 continue
-            saved_samples.write(store, plan, prepared, problem, attempt)
+            saved_samples.write(store, plan, prepared, problem, attempt, at=reply.at)
             written += 1
         if refused and not written:
             raise BadData(refused[0])

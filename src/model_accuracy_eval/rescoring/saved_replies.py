@@ -53,6 +53,7 @@ class SavedReply(Record, frozen=True, kw_only=True):
     """Of replies of our own, which request they were asked with, and what is known of it."""
     usage: Usage | None = None
     timings: Timings | None = None
+    at: float | None = None
     odd: str = ""
     """Why the row cannot be read, with its place; nothing else is known then."""
 

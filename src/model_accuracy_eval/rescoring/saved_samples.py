@@ -55,11 +55,13 @@ def check_samples(name: str, task: TaskSpec, n: int, k: Iterable[int]) -> None:
         )
 
 
-def write(store: Store, plan: RunPlan, prepared: PreparedDataset, problem: Problem, attempt: Attempt) -> None:
-    """Adds the sample to the journal, or to the failures where there is no reply."""
+def write(
+    store: Store, plan: RunPlan, prepared: PreparedDataset, problem: Problem, attempt: Attempt, *, at: float | None
+) -> None:
+    """Adds the sample to the journal, or to the failures where there is no reply. `at`: when it was written first."""
     label, dataset = plan.settings.label, prepared.task.name
     if attempt.fault is None:
-        store.append(journal.file(label, dataset), journal.line(prepared, problem, attempt))
+        store.append(journal.file(label, dataset), journal.line(prepared, problem, attempt, at))
     else:
         store.append(
             journal.failures_file(label, dataset), journal.failure_line(prepared, problem, attempt, attempt.fault)
@@ -121,21 +123,22 @@ def replies(answers: Iterable[bytes], failures: Iterable[bytes]) -> Iterator[Sav
     """The samples in the lines of both files. A failure that a later sample replaced is none."""
     answered: set[tuple[int, int]] = set()
     for line in answers:
-        attempt, shown = journal.attempt(line), journal.shown(line)
-        answered.add((attempt.problem, attempt.index))
+        answer, shown = journal.answer_of(line), journal.shown(line)
+        answered.add((answer.id, answer.index))
         yield SavedReply(
-            problem=str(attempt.problem),
-            index=attempt.index,
-            text=attempt.text,
-            reasoning=attempt.reasoning,
-            finish_reason=attempt.finish_reason,
-            rounds=attempt.rounds,
-            earlier=attempt.earlier,
-            method=attempt.method,
-            loglikelihoods=attempt.loglikelihoods,
-            request=attempt.request,
-            usage=attempt.usage,
-            timings=attempt.timings,
+            problem=str(answer.id),
+            index=answer.index,
+            text=answer.prediction,
+            reasoning=answer.reasoning,
+            finish_reason=answer.finish_reason,
+            rounds=answer.rounds,
+            earlier=answer.earlier,
+            method=answer.method,
+            loglikelihoods=answer.loglikelihoods,
+            request=answer.request,
+            usage=answer.usage,
+            timings=answer.timings,
+            at=answer.at,
             question=shown.question,
             gold=(shown.gold,) if shown.gold else (),
         )
