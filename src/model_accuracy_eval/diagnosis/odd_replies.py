@@ -107,7 +107,7 @@ def _notes(
 def with_odd_replies(result: DatasetResult, found: OddReplies) -> DatasetResult:
     return replace(
         result,
-        counts=replace(result.counts, anomalous=len(found.odd)),
+        counts=replace(result.counts, anomalous=len(found.odd), filtered=found.by_kind.get("content filter", 0)),
         anomalies=found.by_kind,
         notes=(*found.notes, *result.notes),
     )

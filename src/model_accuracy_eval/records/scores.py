@@ -63,7 +63,7 @@ class ProblemResult(Record, frozen=True, kw_only=True):
     """For figures of the whole dataset that are no means: what each run adds to them, such as numbers of n-grams."""
 
 
-class Counts(Record, frozen=True, kw_only=True, forbid_unknown_fields=False):
+class Counts(Record, frozen=True, kw_only=True):
     """What became of every planned sample; none is dropped silently."""
 
     planned: int = 0
@@ -72,6 +72,8 @@ class Counts(Record, frozen=True, kw_only=True, forbid_unknown_fields=False):
     failed: int = 0
     missing: int = 0
     cut: int = 0
+    filtered: int = 0
+    """Answers that a content filter of the service ended; one kind of `anomalous`."""
     anomalous: int = 0
     """Answers that are odd in some way, whatever the right answer is."""
     empty: int = 0
