@@ -51,7 +51,7 @@ _TRIES = 2
 """Control runs of one kind: a program that draws lots itself may fail a check once."""
 
 
-EXECUTED = "The tests would have executed what the program gave them"
+_EXECUTED = "The tests would have executed what the program gave them"
 
 
 class JudgedProgram(NamedTuple):
@@ -74,7 +74,7 @@ def judge(runner: JobRunner, program: Program) -> JudgedProgram:
     if result.verdict == EXECUTES:
         if not program.reference:
             return _judged_again(runner, program, f"what its tests execute ({result.detail})")
-        result = result._replace(verdict="error", detail=f"{EXECUTED}: {result.detail}.")
+        result = result._replace(verdict="error", detail=f"{_EXECUTED}: {result.detail}.")
     return JudgedProgram(result, split_integrity(program))
 
 
@@ -100,7 +100,7 @@ def _run_cases(runner: JobRunner, program: CaseProgram) -> JobResult:
     told = next((result for result in results if result.verdict == "timeout"), None)
     told = told or next((result for result in results if result.verdict != "passed"), results[-1])
     if told.verdict == EXECUTES:
-        told = told._replace(detail=f"{EXECUTED}: {told.detail}.")
+        told = told._replace(detail=f"{_EXECUTED}: {told.detail}.")
     return told._replace(
         verdict=told.verdict if told.verdict in VERDICTS and told.verdict != "tampered" else "error",
         cases=[case for result in results for case in result.cases],
