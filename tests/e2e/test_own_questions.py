@@ -112,7 +112,11 @@ def test_the_files_of_parts_are_prepared(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "data", "sentence"),
     [
-        ("a.csv", "question;answer\r\nPi?;3,14\r\nOne?;1\r\n".encode("utf-16"), "row 1: the number '3,14' has a comma"),
+        (
+            "a.csv",
+            "question;answer\r\nPi?;3,14\r\nOne?;1,234\r\n".encode("utf-16"),
+            "row 2: 3,14 has a decimal comma, so",
+        ),
         ("a.xlsx", b"PK", "it is no .xlsx file, or a damaged one: File is not a zip file"),
         ("a.ods", b"PK", "of spreadsheets, .xlsx files are read"),
     ],

@@ -164,7 +164,13 @@ class QuestionShape(Record, frozen=True, kw_only=True):
     columns: Columns
     answer_is: AnswerIs = "letter or text"
     after: str = ""
-    """The mark that the right answer follows, such as #### of GSM8K."""
+    r"""The mark that the right answer follows, such as #### of GSM8K, or \boxed, which holds it."""
+    alternatives: bool = False
+    """Whether a right answer a|b means either."""
+    decimal_comma: bool = False
+    """Whether a right answer 3,14 is a number."""
+    options_inside: bool = False
+    """Whether questions hold their options, each behind its letter, where the right answer is a letter."""
     texts_are: Literal["text", "formula"] = "text"
     """How answers are compared that are neither numbers nor options."""
     kinds: tuple[str, ...] = ()
@@ -206,6 +212,29 @@ def options_of(where: str, row: DataRow, columns: Columns) -> RowOptions | None:
     letters = ascii_uppercase[: len(texts)]
     are_named = bool(labels) or [name.upper() for name in columns.choices[: len(texts)]] == list(letters)
     return RowOptions(tuple(texts), tuple(labels or letters), are_named)
+
+
+def options_inside(question: Any, answer: str) -> RowOptions | None:
+    """The options that a question holds behind A), B), …, if the right answer is the letter of one of them."""
+    letter = _LETTER.fullmatch(answer)
+    texts: list[str] = []
+    for alphabet in (ascii_uppercase, ascii_uppercase.lower()) if letter and isinstance(question, str) else ():
+        texts = texts or _behind(alphabet, question)
+    letters = tuple(ascii_uppercase[: len(texts)])
+    is_one = len(texts) > 1 and letter is not None and letter[1].upper() in letters
+    return RowOptions(tuple(texts), letters, are_named=True) if is_one else None
+
+
+def _behind(alphabet: str, question: str) -> list[str]:
+    marks: list[re.Match[str]] = []
+    for wanted in alphabet:
+        found = re.compile(rf"(?:^|[\s(\[]){wanted}[).:、．]\s*").search(question, marks[-1].end() if marks else 0)
+        if found is None:
+            break
+        marks.append(found)
+    ends = [*(mark.start() for mark in marks[1:]), len(question)]
+    texts = [question[mark.end() : end].strip().partition("\n")[0] for mark, end in zip(marks, ends, strict=False)]
+    return texts if len(texts) > 1 else []
 
 
 def _from_cells(where: str, names: Sequence[str], row: DataRow) -> list[str]:

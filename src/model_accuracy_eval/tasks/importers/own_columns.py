@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import PurePath
 from string import ascii_uppercase
 from typing import Any
 
@@ -10,14 +11,12 @@ from msgspec.structs import replace
 from model_accuracy_eval.errors import BadData, UnknownName
 from model_accuracy_eval.records import DataRow
 from model_accuracy_eval.records.problem import media_in
-from model_accuracy_eval.scoring.answers.answer_kinds import answer_kind
 from model_accuracy_eval.scoring.answers.own_answers import MATCHES, pattern_of
 from model_accuracy_eval.scoring.answers.stated_numbers import as_number
 from model_accuracy_eval.tasks.importers import own_cells
 from model_accuracy_eval.tasks.importers.own_cells import (
     AnswerIs,
     Columns,
-    QuestionShape,
     RowOptions,
     named_places,
     options_of,
@@ -94,10 +93,7 @@ def columns_by_name(where: str, rows: Sequence[DataRow], given: Mapping[str, str
         if not found and (empty := _named(list(rows[0]), ANSWERS)):
             raise BadData(f"{where}: the column '{empty[0]}' has no right answer in any row.")
         if not found:
-            raise BadData(
-                f"{where}: no column is known to hold the right answer; there are: {', '.join(names_of(rows))}. "
-                "Name it with --columns answer=NAME."
-            )
+            raise _no_column(where, "right answer", "answer", names_of(rows))
         columns = replace(columns, answer=found[0], also=tuple(found[1:]))
     return replace(
         columns,
@@ -109,6 +105,22 @@ def columns_by_name(where: str, rows: Sequence[DataRow], given: Mapping[str, str
         tolerance=columns.tolerance or next(iter(_named(names, ("tolerance", "tol"))), ""),
         aliases=columns.aliases or next(iter(_named(names, ALIASES)), ""),
         wrong=columns.wrong or next(iter(_named(names, ("incorrectanswers", "wronganswers"))), ""),
+    )
+
+
+def _no_column(where: str, noun: str, role: str, names: Sequence[str]) -> BadData:
+    """Names that read like a question or its answer are a first row without a header above it."""
+    data = [
+        name for name in names if "?" in name or "？" in name or len(name.split()) > 4 or as_number(name) is not None
+    ]
+    if data and PurePath(where.removesuffix(".gz")).suffix.lower() in {".csv", ".tsv", ".xlsx"}:
+        return BadData(
+            f"{where}: the first line has {own_cells.short(data[0])}, so it seems to be a question, no header: write a "
+            "line with the names of the columns above it, such as question,answer."
+        )
+    return BadData(
+        f"{where}: no column is known to hold the {noun}; there are: {', '.join(names)}. "
+        f"Name it with --columns {role}=NAME."
     )
 
 
@@ -127,10 +139,7 @@ def _with_question(where: str, names: Sequence[str], columns: Columns) -> Column
     found = [name for name in _named(names, QUESTIONS) if name != columns.answer]
     plain = [normal(name) for name in found]
     if not found:
-        raise BadData(
-            f"{where}: no column is known to hold the question; there are: {', '.join(names)}. "
-            "Name it with --columns question=NAME."
-        )
+        raise _no_column(where, "question", "question", names)
     if sorted(plain) == ["input", "instruction"]:
         return replace(columns, question=found[plain.index("instruction")], more=found[plain.index("input")])
     if len(found) > 1:
@@ -225,61 +234,6 @@ def _text_unless_unclear(where: str, marked: _Marked, column: str) -> AnswerIs:
                     f"answer_is=0 or answer_is=1, or write letters in '{column}'."
                 )
     return "letter or text"
-
-
-def with_kind(where: str, rows: Sequence[DataRow], shape: QuestionShape, *, named: bool) -> QuestionShape:
-    """How the answers of rows without options are compared. `named`: the user has named their column."""
-    columns = shape.columns
-    texts: list[str] = []
-    values: dict[str, str] = {}
-    for number, row in enumerate(rows, start=1):
-        at = f"{where}, row {number}"
-        value = own_cells.value_at(row, columns.answer)
-        if not own_cells.is_blank(value) and not (columns.choices and options_of(at, row, columns)):
-            texts += own_cells.answers_of(at, columns.answer, value)
-            values[at] = str(value).strip()
-    if not texts:
-        return shape
-    _refuse_unclear_values(values)
-    numbers = {position(text) for text in texts}
-    are_classes = len(numbers) > 1 and numbers == set(range(len(numbers)))
-    if not named and normal(columns.answer) == "label" and are_classes:
-        raise BadData(
-            f"{where}: '{columns.answer}' holds the numbers of {len(set(texts))} classes, and no column says what they "
-            f"are called. Name the column with their texts, such as --columns answer=label_text; or, if the numbers "
-            f"are the answers, --columns answer={columns.answer}."
-        )
-    if all("####" in text for text in texts):
-        shape = replace(shape, after="####")
-        texts = [text.rpartition("####")[2].strip() for text in texts]
-    return replace(shape, texts_are="formula" if answer_kind(texts).name == "formula" else "text")
-
-
-_GROUPED = re.compile(
-    r"[-+−]?(?:[1-9]\d{0,2}(?:\.\d{3})+,\d+"  # 1.234,5
-    r"|[1-9]\d{0,2}(?:\.\d{3}){2,}"  # 1.234.567
-    r"|[1-9]\d{0,2}(?:[ \u00a0\u2009\u202f'’_]\d{3})+(?:[.,]\d+)?"  # 1 234, 1'234.5
-    r"|[1-9]\d?(?:,\d\d)+,\d{3}(?:\.\d+)?)"  # 1,00,000
-)
-_NO_VALUES = {"#N/A", "#NAME?", "#REF!", "#VALUE!", "#DIV/0!", "#NUM!", "#NULL!", "nan", "NaN", "NaT", "<NA>"}
-"""What spreadsheets and data frames write where there is no value."""
-
-
-def _refuse_unclear_values(values: Mapping[str, str]) -> None:
-    """Refuses 3,14 where all answers are numbers, and numbers in groups that only some people write: as texts they
-    would never be equal to the same numbers in replies. And what stands for no value. `values`: row → right answer."""
-    for at, text in values.items():
-        if text in _NO_VALUES:
-            raise BadData(
-                f"{at}: the right answer '{text}' is what spreadsheets and programs write for a "
-                "cell without a value: write the answer there, or remove the row."
-            )
-        if _GROUPED.fullmatch(text):
-            raise BadData(f"{at}: write the number '{text}' with a point and without groups.")
-    if all(as_number(text.replace(",", ".", 1)) is not None for text in values.values()):
-        for at, text in values.items():
-            if as_number(text) is None:
-                raise BadData(f"{at}: the number '{text}' has a comma: write it with a point.")
 
 
 def refuse_what_would_be_dropped(where: str, rows: Sequence[DataRow], columns: Columns) -> None:

@@ -3,6 +3,7 @@
 A file of conversations without answers of their own is compared with each conversation's last reply.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
@@ -34,7 +35,7 @@ from model_accuracy_eval.scoring.figures.judging import judge
 from model_accuracy_eval.scoring.metrics.exact import holds
 from model_accuracy_eval.system import table_files
 from model_accuracy_eval.tasks import row_formats
-from model_accuracy_eval.tasks.importers import own_cells, own_columns
+from model_accuracy_eval.tasks.importers import own_cells, own_columns, own_rights
 from model_accuracy_eval.tasks.importers.own_cells import QuestionShape, options_of, possible_places, right_place
 from model_accuracy_eval.tasks.importers.own_columns import columns_by_name
 from model_accuracy_eval.tasks.rows import parse
@@ -56,8 +57,24 @@ def about(
     if several:
         shown = " or ".join(f"'{text}'" for text in read[several[0] - 1]["answers"][:3])
         yield f"{_rows(len(several))} with several right answers, any of which counts: row {several[0]} takes {shown}."
+    yield from _hints(read, shape)
     if unused := own_columns.unused(raw, shape.columns):
         yield f"Not used: {', '.join(unused)}."
+
+
+def _hints(read: Sequence[DataRow], shape: QuestionShape) -> Iterator[str]:
+    """How right answers are written, where that is not plain, or could be meant in another way."""
+    if shape.decimal_comma:
+        yield "The comma in right answers is a decimal one."
+    if shape.options_inside:
+        yield "Options are read in the questions, behind their letters."
+    texts = [(place, text) for place, row in enumerate(read, 1) if row["kind"] == "text" for text in row["answers"]]
+    if letters := [place for place, text in texts if re.fullmatch("[A-J]", text)]:
+        yield f"The right answer of row {letters[0]} is a letter, and no options are seen: it is compared as a text."
+    if bars := [place for place, text in texts if "|" in text.strip("|")]:
+        yield f"The | in row {bars[0]} is a part of its right answer, unless --columns answer_is={_ALTERNATIVES}."
+    if slashes := [place for place, text in texts if len(text) > 2 and text[0] == text[-1] == "/"]:
+        yield f"The right answer of row {slashes[0]} is compared as a text; with --match regex it is a pattern."
 
 
 def _columns(shape: QuestionShape) -> str:
@@ -81,7 +98,7 @@ def _options(
         return
     counts = sorted({len(read[place]["choices"]) for place in places})
     number = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-    from_columns = ", ".join(f"'{name}'" for name in shape.columns.choices)
+    from_columns = ", ".join(f"'{name}'" for name in shape.columns.choices or [shape.columns.question])
     first = read[places[0]]
     right = first["choices"][ascii_uppercase.index(first["answers"][0])]
     written = own_cells.short(own_cells.value_at(raw[places[0]], shape.columns.answer))
@@ -97,10 +114,7 @@ def _rows(count: int) -> str:
 
 
 _ENDINGS = (".jsonl", ".json", ".csv", ".tsv", ".zip", ".xls", ".ods", *table_files.ENDINGS)
-_LISTED = (
-    "{% if choices %}\n"
-    "{% for option in choices %}\n{{ 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'[loop.index0] }}. {{ option }}{% endfor %}{% endif %}"
-)
+_LISTED = "\n{% for option in choices %}\n{{ 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'[loop.index0] }}. {{ option }}{% endfor %}"
 _FORM = "\n\nThink it through if you need to, then end with: ANSWER: X (%s)."
 _FORMS = {
     "letter": _FORM % "one of {{ 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'[:choices | length] | join(', ') }}",
@@ -110,12 +124,16 @@ _LONGEST_SHORT = 100
 """Characters of right answers for which a form is asked: a longer reply is its answer as it is."""
 
 
-def _question_template(kinds: Sequence[str], *, asks: bool) -> str:
-    """The question, its options, and the form in which its answer is asked for."""
-    has_options, has_open = "letter" in kinds, kinds != ("letter",)
-    letter, alone = (_FORMS["letter"], _FORMS["open"]) if asks else ("", "")
-    listed = _LISTED[: -len("{% endif %}")] + letter + "{% endif %}" if has_options else ""
-    return "{{ question }}" + listed + (f"{{% if is_short %}}{alone}{{% endif %}}" if asks and has_open else "")
+_ALTERNATIVES = "alternatives"
+
+
+def _question_template(shape: QuestionShape, *, asks: bool) -> str:
+    """The question, its options unless it has them itself, and the form in which its answer is asked for."""
+    shown = "" if shape.options_inside else _LISTED
+    of_letters = "{% if choices %}" + shown + _FORMS["letter"] * asks + "{% endif %}"
+    of_texts = "{% if is_short %}" + _FORMS["open"] + "{% endif %}"
+    has_letters, has_texts = "letter" in shape.kinds, shape.kinds != ("letter",)
+    return "{{ question }}" + of_letters * has_letters + of_texts * (asks and has_texts)
 
 
 def looks_like_file(name: str) -> bool:
@@ -159,14 +177,14 @@ def _understood(name: str, data: DataFile, rows: list[DataRow], roles: dict[str,
     stated, asks = roles.pop("answer_is", None), _asks(roles.pop("ask", "form"))
     columns = columns_by_name(where, rows, roles)
     own_columns.refuse_what_would_be_dropped(where, rows, columns)
-    if stated is None:
+    if stated in {None, _ALTERNATIVES}:
         way, is_shown = own_columns.answer_is(where, rows, columns)
     elif stated in own_columns.ANSWER_IS:
         way, is_shown = own_columns.ANSWER_IS[stated], True
     else:
-        raise UnknownName("way of writing right options", stated, own_columns.ANSWER_IS)
-    shape = QuestionShape(columns=columns, answer_is=way)
-    shape = own_columns.with_kind(where, rows, shape, named="answer" in roles)
+        raise UnknownName("way of writing right options", stated, (*own_columns.ANSWER_IS, _ALTERNATIVES))
+    shape = QuestionShape(columns=columns, answer_is=way, alternatives=stated == _ALTERNATIVES)
+    shape = own_rights.with_kind(where, rows, shape, named="answer" in roles)
     read = [read_row(f"{where}, row {number}", row, shape) for number, row in enumerate(rows, start=1)]
     shape = replace(shape, kinds=tuple(dict.fromkeys(row["kind"] for row in read)))
     has_options, is_exam = "letter" in shape.kinds, shape.kinds == ("letter",)
@@ -190,7 +208,7 @@ def _understood(name: str, data: DataFile, rows: list[DataRow], roles: dict[str,
         ),
         fields=(),
         prompt=Prompt(
-            question=_question_template(shape.kinds, asks=asks),
+            question=_question_template(shape, asks=asks),
             dialogue="earlier" if any(row["earlier"] for row in read) else None,
         ),
         reference="{{ answers[0] }}",
@@ -348,7 +366,8 @@ def read_row(where: str, row: DataRow, shape: QuestionShape) -> DataRow:
     """One row in the common form; refused with its place if it is not of the shape."""
     columns = shape.columns
     question, earlier = _question(where, row, shape)
-    options = options_of(where, row, columns) if columns.choices else None
+    inside = own_rights.inside(row, shape) if shape.options_inside else None
+    options = options_of(where, row, columns) if columns.choices else inside
     value = own_cells.value_at(row, columns.answer)
     texts = _right_answers(where, columns.answer, value)
     found: DataRow = {"question": question, "earlier": earlier, "choices": list(options.texts) if options else []}
@@ -367,6 +386,7 @@ def read_row(where: str, row: DataRow, shape: QuestionShape) -> DataRow:
         own_columns.refuse_with_options(where, row, columns)
         found |= {"answers": [ascii_uppercase[right]], "kind": "letter"}
     else:
+        texts = own_rights.texts_of(texts, shape)
         answers = _open_answers(texts, value, shape)
         for column, others in _further(where, row, shape):
             if not {own_cells.plain(text) for text in others} & {own_cells.plain(text) for text in texts}:
@@ -410,7 +430,7 @@ def _contradiction(where: str, column: str, texts: list[str], other: str, others
 
 def _open_answers(texts: list[str], value: Any, shape: QuestionShape) -> list[str]:
     if shape.after:
-        return [text.rpartition(shape.after)[2].strip() for text in texts]
+        return texts
     if len(texts) == 1 and (word := texts[0].strip().lower()) in _YES and not isinstance(value, list):
         return _YES[word]  # as JSON, and as spreadsheets write it
     return own_cells.with_readings(texts)

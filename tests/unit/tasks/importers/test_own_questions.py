@@ -127,8 +127,8 @@ ROW = {"question": "Which?", "A": "x", "B": "y"}
         ([{"question": "?", "choices": "x y", "answer": "x"}], "row 1: the options in 'choices' cannot be told apart"),
         ([{"question": "?", "choices": ["x", ""], "answer": "x"}], "row 1: option 2 of 'choices' is empty."),
         (
-            [{"question": "?", "answer": "1.234,5"}],
-            "row 1: write the number '1.234,5' with a point and without groups.",
+            [{"question": "?", "answer": "1.234,5"}, {"question": "?", "answer": "1,234"}],
+            "row 2: 1.234,5 has a decimal comma, so '1,234' could be 1234 or 1.234: write it with a point",
         ),
         *(
             (
@@ -446,3 +446,57 @@ def test_a_figure_that_is_not_to_be_believed_is_told_first(replies: list[str], n
     assert told.startswith(note)
     assert bool(told) == bool(note)
     assert ("again: AGAIN --match contains" in told) == note.startswith("2 of 2")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "right", "wrong", "told"),
+    [
+        (
+            "a.csv",
+            "question;answer\nPi?;3,14\nOne?;1\n",
+            "It is 3,14.",
+            "314",
+            "The comma in right answers is a decimal",
+        ),
+        ("a.csv", "frage;answer\nPi?;1.234,50\n", "1234.5", "1.234", "The comma in right answers is a decimal"),
+        ("a.csv", "problem,solution\n1+1?,So it is \\boxed{2}.\n", "2", "3", r"from 'solution' after \boxed"),
+        ("a.csv", "problem,solution\n?,Thus \\boxed{\\frac12}.\n", "0.5", "2", r"from 'solution' after \boxed"),
+        ("a.csv", "question,answer\nWhich? A) red B) blue,B\n", "ANSWER: B", "ANSWER: A", "Options are read in the"),
+        ("a.csv", "question,answer\nWhich? a) red b) blue,b\n", "b)", "a)", "Options are read in the questions"),
+        ("a.csv", "question,answer\nWhich vitamin?,C\n", "C.", "B", "is a letter, and no options are seen"),
+        (
+            "a.csv",
+            'question,answer\n"Which?\n(a) no\n\nA. red\nB. blue\nC. x",(c)\n',
+            "C",
+            "(A)",
+            "Options are read in",
+        ),
+        ("a.csv", "question,answer\nWho?,Ann|Bo\n", "Ann|Bo", "Ann", "The | in row 1 is a part of its right answer"),
+        ("a.csv", "question,answer\nWho?,/Ann?/\n", "/Ann?/", "An", "The right answer of row 1 is compared as a text"),
+    ],
+)
+def test_right_answers_are_read_as_files_write_them(name: str, text: str, right: str, wrong: str, told: str) -> None:
+    """What could be meant in another way is told."""
+    given = {"question": "frage"} if "frage" in text else {}
+    task = own_questions.from_file(name, text.encode(), given)
+    paper = preparation.build(task, parse(name, text.encode(), ()), [], None)
+    assert (why(paper, 0, right), why(paper, 0, wrong)) == ("right", "wrong")
+    assert told in task.about
+
+
+def test_a_bar_stands_between_right_answers_where_the_user_says_so() -> None:
+    rows = jsonl({"question": "?", "answer": "4 | four"}, {"question": "?", "answer": "x"})
+    task = own_questions.from_file("a.jsonl", rows, {"answer_is": "alternatives"})
+    paper = preparation.build(task, parse("a.jsonl", rows, ()), [], None)
+    assert paper.problems[0].references == ("4", "four")
+
+
+def test_the_first_question_of_a_file_without_a_header_is_not_lost() -> None:
+    with pytest.raises(BadData, match=r"the first line has 'What is 2\+2\?', so it seems to be a question, no header"):
+        built("a.csv", b"What is 2+2?,4\nWhat is 3+3?,6\n")
+
+
+def test_a_question_with_its_options_is_not_asked_with_them_twice() -> None:
+    row = {"question": "Which?\nA) red\nB) blue", "answer": "B"}
+    content = built("a.jsonl", jsonl(row)).problems[0].messages[-1].content
+    assert content == row["question"] + FORM.replace("the answer alone", "one of A, B")
