@@ -150,7 +150,7 @@ async def _objection(run: Run, task: str, right: Program) -> str:
     for execution in (passing, failing):
         if execution.passed is None:  # the next mode can be cheated: no trouble of this machine may lead there
             raise BadData(f"It is not known in which mode {task} is judged.", detail=execution.detail)
-    if passing.detail.startswith(("SyntaxError", "IndentationError")):
+    if re.match(r"\w+Error: [^\n]*\(program\.py, line", passing.detail):
         raise BadData(f"The solution of {task} is no Python that the sandbox can read ({passing.detail}).")
     if not passing.passed:
         return f"the solution did not pass ({passing.verdict}: {passing.detail})"

@@ -92,6 +92,13 @@ def test_a_broken_solution_that_hangs_is_not_waited_for(pool: CountingPool) -> N
     assert pool.ran[1].limits.wall_seconds == 1.0
 
 
+def test_a_text_that_is_no_python_is_not_the_solutions_fault(pool: CountingPool) -> None:
+    """What tests read may be none."""
+    tests = "import ast\nast.parse('1 +')\nassert f(1) == 2"
+    found = run(ModeDetectingSandbox(pool).run(msgspec.structs.replace(PLUS_ONE, tests=tests)))
+    assert "cannot judge programs" in found.detail
+
+
 @pytest.mark.parametrize(
     ("solution", "said"),
     [
