@@ -3,7 +3,6 @@
 from typing import Literal
 
 import msgspec
-from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from model_accuracy_eval.records.base import Record
@@ -79,7 +78,7 @@ class Counts(Record, frozen=True, kw_only=True):
     empty: int = 0
     reasoning_only: int = 0
     not_found: int = 0
-    doubtful: int | UnsetType = UNSET
+    doubtful: int = 0
     """Answers that were read where the reply states none, or several."""
     unjudged: int = 0
     cropped: int = 0

@@ -4,7 +4,6 @@ import functools
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from msgspec import UNSET
 from msgspec.structs import replace
 
 from model_accuracy_eval.diagnosis import odd_replies
@@ -280,7 +279,7 @@ class _DatasetJudge:
             cut += problem_result.cut
             doubtful += len(problem_result.doubtful)
         needed = sum(len(self._indexes(problem)) for problem in self._problems)
-        counts = self._lost.plus(
+        return self._lost.plus(
             planned=planned,
             unneeded=planned - needed,
             answered=sum(reasons[reason] for reason in ("right", "wrong", "empty", "not found", "unjudged")),
@@ -290,10 +289,10 @@ class _DatasetJudge:
             cut=cut,
             empty=reasons["empty"],
             not_found=reasons["not found"],
+            doubtful=doubtful,
             unjudged=reasons["unjudged"],
             **self._tally.counts(),
         )
-        return replace(counts, doubtful=doubtful or UNSET)
 
     def _faults(self, kind: FaultKind) -> list[str]:
         """Why samples of the judged problems have no answer."""

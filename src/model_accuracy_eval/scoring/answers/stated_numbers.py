@@ -221,7 +221,10 @@ def _last_number(reply: SaidText) -> str | None:
     if has_open_end(text):
         return None
     found = _number_of_sentence(_plain_numbers(_LABEL.sub("", line)), is_announced=False)
-    return Doubtful(_written(found)) if found else None
+    if found is None:
+        return None
+    is_only_one = len({number[0] for number in _NUMBER.finditer(text)}) == 1
+    return _written(found) if is_only_one else Doubtful(_written(found))
 
 
 _LABEL = re.compile(r"\A\s*(?:[-*•#]+\s*)?(?:step\s*)?\d+\s*[.):]\s", re.IGNORECASE)

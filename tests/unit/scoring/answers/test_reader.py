@@ -214,7 +214,8 @@ def test_the_words_of_an_option_deny_nothing(choices: tuple[str, ...], letter: s
     [
         ("number_answer", "The answer is 5.", False),
         ("number_answer", "5", False),
-        ("number_answer", "We have 5 eggs.", True),
+        ("number_answer", "We have 5 eggs.", False),
+        ("number_answer", "We have 3 pans and 5 eggs.", True),
         ("number_answer", "The answer is 4.\nNow for the rest.\nThe answer is 5.", True),
         ("maths_answer", "$\\frac{1}{2}$", False),
         ("maths_answer", "We get $\\frac{1}{2}$ cm", True),
