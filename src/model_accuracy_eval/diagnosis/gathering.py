@@ -33,56 +33,38 @@ class Circumstances(NamedTuple):
     replica: str = ""
 
 
-class RequestTime(NamedTuple):
-    start: float
-    end: float
-
-
-def request_time(answer: AnswerLine) -> RequestTime | None:
-    """Its line was written when the request ended."""
-    if answer.at is None or answer.timings is None:
-        return None
-    return RequestTime(answer.at - answer.timings.e2e, answer.at)
-
-
 def circumstances(answers: Iterable[AnswerLine], of_run: Iterable[AnswerLine]) -> dict[SampleName, Circumstances]:
     """Of a dataset's replies; `of_run`: all of the run, of its other datasets, too."""
-    times: dict[str, RequestTime] = {}
+    times: dict[str, tuple[float, float]] = {}
     for answer in of_run:
-        if answer.request and (time := request_time(answer)):
-            known = times.get(answer.request, time)
-            times[answer.request] = RequestTime(min(time.start, known.start), max(time.end, known.end))
+        if answer.request and answer.at is not None and answer.timings is not None:
+            # A line is written when its request has ended.
+            first, last = times.get(answer.request, (answer.at, answer.at))
+            times[answer.request] = min(first, answer.at - answer.timings.e2e), max(last, answer.at)
     starts, ends = (sorted(each) for each in zip(*times.values(), strict=True)) if times else ([], [])
     found = {}
     for answer in answers:
-        time, usage = times.get(answer.request), answer.usage or Usage()
+        usage, start = answer.usage or Usage(), times[answer.request][0] if answer.request in times else None
         found[answer.id, answer.index] = Circumstances(
-            in_flight=time and bisect_left(starts, time.start) - bisect_right(ends, time.start),
-            position=time and bisect_left(starts, time.start) + 1,
+            in_flight=None if start is None else bisect_left(starts, start) - bisect_right(ends, start),
+            position=None if start is None else bisect_left(starts, start) + 1,
             prompt_tokens=usage.prompt_tokens,
             cached_tokens=usage.cached_tokens,
             reply_tokens=usage.completion_tokens,
-            seconds=time and time.start - starts[0],
+            seconds=None if start is None else start - starts[0],
             replica=answer.replica,
         )
     return found
 
 
-class Circumstance(NamedTuple):
-    """One row: which circumstance, and how a side of a cut is told."""
-
-    name: str
-    high: str
-    low: str
-
-
-CIRCUMSTANCES = (
-    Circumstance("in_flight", "at ≥ {} other requests in flight", "at < {} other requests in flight"),
-    Circumstance("cached_tokens", "with ≥ {} cached tokens of the prompt", "with < {} cached tokens of the prompt"),
-    Circumstance("prompt_tokens", "with ≥ {} tokens of prompt", "with < {} tokens of prompt"),
-    Circumstance("position", "from request {} on", "before request {}"),
-    Circumstance("reply_tokens", "with ≥ {} tokens of reply", "with < {} tokens of reply"),
-)
+CIRCUMSTANCES = {
+    "in_flight": "at {} other requests in flight",
+    "cached_tokens": "with {} cached tokens of the prompt",
+    "prompt_tokens": "with {} tokens of prompt",
+    "position": "at place {} of the run",
+    "reply_tokens": "with {} tokens of reply",
+}
+"""How a side of a cut is told."""
 LENGTH = "reply_tokens"
 _CUTS = 128
 """Of one circumstance, at most."""
@@ -139,14 +121,14 @@ def _sides(
 ) -> tuple[list[_Cut], int]:
     """The best side of each circumstance with its p-value, and how many were tried."""
     sides, cuts = [], 0
-    for row in CIRCUMSTANCES:
-        if row.name == LENGTH and not length:
+    for name in CIRCUMSTANCES:
+        if name == LENGTH and not length:
             continue
-        pairs = [(value, bad) for unit, bad in units if (value := getattr(unit, row.name)) is not None]
+        pairs = [(value, bad) for unit, bad in units if (value := getattr(unit, name)) is not None]
         best, tried = _best(sorted(pairs))
         cuts += tried
         if best:
-            sides.append(_numeric(row, *best, known))
+            sides.append(_numeric(name, *best, known))
     replicas = {unit.replica for unit, _ in units} - {""}
     for name in replicas if len(replicas) > 1 else ():
         cuts += 1
@@ -160,15 +142,12 @@ def _is_from(replica: str, of: Circumstances) -> bool:
     return of.replica == replica
 
 
-def _numeric(
-    row: Circumstance, p: float, line: float, is_high: bool, known: Mapping[SampleName, Circumstances]
-) -> _Cut:
-    words = (row.high if is_high else row.low).format(f"{line:,.0f}")
-    if row.name == "position":
-        later = (of.seconds for of in known.values() if of.position is not None and of.position >= line)
-        after = min((seconds for seconds in later if seconds is not None), default=0)
-        words += f" ({after:,.0f} s after the first)"
-    return _Cut(p, words, lambda of: (value := getattr(of, row.name)) is not None and (value >= line) is is_high)
+def _numeric(name: str, p: float, line: float, is_high: bool, known: Mapping[SampleName, Circumstances]) -> _Cut:
+    words = CIRCUMSTANCES[name].format(f"{'≥' if is_high else '<'} {line:,.0f}")
+    if name == "position":
+        after = min(of.seconds or 0 for of in known.values() if of.position is not None and of.position >= line)
+        words += f" ({after:,.0f} s after the first request)"
+    return _Cut(p, words, lambda of: (value := getattr(of, name)) is not None and (value >= line) is is_high)
 
 
 def _best(pairs: Sequence[tuple[float, bool]]) -> tuple[tuple[float, float, bool] | None, int]:
@@ -196,11 +175,9 @@ def _best(pairs: Sequence[tuple[float, bool]]) -> tuple[tuple[float, float, bool
 def at_least(found: int, inside: int, odd: int, total: int) -> float:
     """Fisher's exact test, one-sided: the chance that of `inside` out of `total`, drawn without regard to the `odd`
     ones, at least `found` are odd."""
-    everything = _choices(total, odd)
-    last = min(odd, inside)
-    first = max(found, odd - (total - inside))
-    return min(1.0, sum(exp(_choices(inside, n) + _choices(total - inside, odd - n) - everything)
-                        for n in range(first, last + 1)))  # fmt: skip
+    numbers = range(max(found, odd - (total - inside)), min(odd, inside) + 1)
+    ways = (_choices(inside, n) + _choices(total - inside, odd - n) - _choices(total, odd) for n in numbers)
+    return min(1.0, sum(map(exp, ways)))
 
 
 def _choices(of: int, some: int) -> float:

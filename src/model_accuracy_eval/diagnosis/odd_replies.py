@@ -3,7 +3,7 @@
 A run looks when it judges, `report` at runs that were kept before there was anything to look for.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ from model_accuracy_eval.run_folder import journal
 
 ReadLines = Callable[[str], Iterable[bytes]]
 """A file's name → its lines."""
-_CAP_FIELDS = ("max_tokens", "max_completion_tokens")
+_CAP_FIELDS = {"max_tokens", "max_completion_tokens"}
 
 
 class OddReplies(NamedTuple):
@@ -31,12 +31,12 @@ class OddReplies(NamedTuple):
 def look(plan: RunPlan, task: TaskSpec, read: ReadLines, is_late: Callable[[], bool] = bool) -> OddReplies:
     """One pass over the journal, and another one where something is odd. `is_late`: whether no time is left."""
     names: dict[str, set[SampleName]] = {}
-    first: dict[str, SeenReply] = {}
+    first: dict[str, tuple[SampleName, SeenReply]] = {}
     for sample, reply in _replies(plan, task, read(journal.file(plan.settings.label, task.name))):
         for kind in kinds(reply):
             names.setdefault(kind, set()).add(sample)
-            if kind not in first or sample == min(names[kind]):
-                first[kind] = reply
+            if kind not in first or sample < first[kind][0]:
+                first[kind] = sample, reply
         if is_late():
             break
     counts = {kind: len(samples) for kind, samples in names.items()}
@@ -50,7 +50,7 @@ def _replies(plan: RunPlan, task: TaskSpec, lines: Iterable[bytes]) -> Iterator[
     may_call = any(each.tools or each.functions for each in tasks)
     whole = not any(each.stop for each in tasks)
     read = ((journal.answer_of(line), line) for line in lines)
-    for request, group in groupby(read, key=lambda each: each[0].request):
+    for _, group in groupby(read, key=lambda each: each[0].request or (each[0].id, each[0].index)):
         answers = list(group)
         cut = sum(answer.finish_reason == "length" for answer, _ in answers)
         for answer, line in answers:
@@ -66,8 +66,8 @@ def _replies(plan: RunPlan, task: TaskSpec, lines: Iterable[bytes]) -> Iterator[
                     chunks=answer.timings.chunks if answer.timings else 0,
                     tokens=usage.completion_tokens,
                     reasoning_tokens=usage.reasoning_tokens,
-                    choices=len(answers) if request else 1,
-                    cut=cut if request else 1,
+                    choices=len(answers),
+                    cut=cut,
                     cap=cap,
                     tools=may_call,
                     several=bool(answer.rounds or answer.earlier),
@@ -78,16 +78,19 @@ def _replies(plan: RunPlan, task: TaskSpec, lines: Iterable[bytes]) -> Iterator[
 
 
 def _cap(plan: RunPlan, task: TaskSpec) -> int | None:
-    """How many tokens each request asked for; None if that differs, or the replies are another program's."""
-    if plan.is_of_saved_replies:
+    """How many tokens each request asked for; None if that differs, or others have said it."""
+    if plan.is_of_saved_replies or not _CAP_FIELDS.isdisjoint(plan.sampling.extra):
         return None
     caps = {plan.sampling.of(each).max_tokens for each in task.parts or (task,) if each.kind == "generate"}
-    caps |= {plan.sampling.extra[name] for name in _CAP_FIELDS if name in plan.sampling.extra}
     return caps.pop() if len(caps) == 1 else None
 
 
 def _notes(
-    plan: RunPlan, task: TaskSpec, read: ReadLines, names: dict[str, set[SampleName]], first: dict[str, SeenReply]
+    plan: RunPlan,
+    task: TaskSpec,
+    read: ReadLines,
+    names: Mapping[str, set[SampleName]],
+    first: Mapping[str, tuple[SampleName, SeenReply]],
 ) -> Iterator[str]:
     label = plan.settings.label
     own = map(journal.answer_of, read(journal.file(label, task.name)))
@@ -95,12 +98,11 @@ def _notes(
     known = gathering.circumstances(own, of_run)
     for kind in KINDS:
         if odd := names.get(kind.name):
-            problem, index = min(odd)
+            (problem, index), reply = first[kind.name]
             gathers = gathering.where(odd, known, kinds=len(names), length=not kind.by_length)
-            example = kind.shows(first[kind.name])
             yield (
-                f"Anomaly '{kind.name}' in {len(odd):,} of {len(known):,} replies: {kind.says} (the first{example}: "
-                f"problem {problem}, sample {index}).{' ' * bool(gathers)}{gathers}"
+                f"Anomaly '{kind.name}' in {len(odd):,} of {len(known):,} replies: {kind.says} (the first"
+                f"{kind.shows(reply)}: problem {problem}, sample {index}).{' ' * bool(gathers)}{gathers}"
             )
 
 
