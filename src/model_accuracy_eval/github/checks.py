@@ -61,15 +61,13 @@ class ChecksApi:
             run = self._requester.once(create, look)
             return OpenCheck(repository=repository, id=int(run.id), url=run.html_url or "")
 
-    def earlier_keys(self, check: OpenCheck, sha: str, name: str) -> list[str]:
-        """The keys of the checks that have this name on the commit and were opened before this one."""
+    def earlier_keys(self, check: OpenCheck, sha: str, name: str) -> list[tuple[str, str | None]]:
+        """The keys of the checks that have this name on the commit and were opened before this one, each with its
+        conclusion."""
         with _purpose(check.repository, f"to list the checks of commit {sha[:12]}").explained():
-            runs = (
-                self._requester.repository(check.repository)
-                .get_commit(sha)
-                .get_check_runs(check_name=name, filter="all")
-            )
-            return [run.external_id for run in runs if run.id < check.id and run.external_id]
+            commit = self._requester.repository(check.repository).get_commit(sha)
+            runs = commit.get_check_runs(check_name=name, filter="all")
+            return [(run.external_id or "", run.conclusion) for run in runs if run.id < check.id]
 
     def rename_check(self, check: OpenCheck, name: str) -> None:
         with _purpose(check.repository, f"to rename check run {check.id}").explained():

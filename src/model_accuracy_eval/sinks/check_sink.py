@@ -60,16 +60,17 @@ class CheckSink:
         return published
 
     def _objection(self, check: OpenCheck) -> str:
-        """Why no second check of this name may be opened on this commit."""
+        """Why no second check of this name may be opened on this commit. One without a verdict, such as that of a run
+        that was refused, keeps nobody from theirs."""
         title, context = self._parts.title, self._parts.context
-        for key in self._parts.github.earlier_keys(check, context.commit, title):
+        for key, conclusion in self._parts.github.earlier_keys(check, context.commit, title):
             run, subject, *_ = [*key.split(), "", ""]
-            if context.run and run == context.run:
+            if run == context.run and conclusion in {None, "success", "failure"}:
                 return (
                     f"Another job of this workflow run has the check '{title}': jobs that evaluate different things "
                     "need different labels (label), and to evaluate one thing twice says nothing more."
                 )
-            if subject and run and context.run and subject != context.identity.subject:
+            if subject != context.identity.subject and conclusion in {"success", "failure"}:
                 return (
                     f"The check '{title}' of {context.commit[:12]} is about another model, and this run is about "
                     f"{context.identity.line}: give it a label of its own (label)."

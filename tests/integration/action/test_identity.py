@@ -139,6 +139,32 @@ def test_two_checks_of_one_name_are_about_the_same(
         assert names.get("Model accuracy (fake), not started") == ("action_required" if sentence else None)
 
 
+@pytest.mark.parametrize("conclusion", ["action_required", "cancelled", "neutral"])
+def test_a_run_without_a_verdict_keeps_nobody_from_theirs(conclusion: str) -> None:
+    """Or whoever opens a pull request, and names another model in its workflow, could keep an admin from evaluating it."""
+    with FakeGitHub() as hub:
+        told = {
+            "name": "Model accuracy (fake)",
+            "head_sha": SHA,
+            "external_id": "1-1 another x",
+            "conclusion": conclusion,
+        }
+        hub._post_check_runs({}, told, {})
+        assert Stage(hub).run(run="2-1") == 0
+
+
+def test_a_forged_section_does_not_outlive_the_next_run() -> None:
+    """Who has write permission can edit the comment, and could say of itself that it is from tomorrow."""
+    with FakeGitHub() as hub:
+        Stage(hub).run(run="1-1", started=1.0)
+        (told,) = hub.comments.values()
+        told["body"] = told["body"].replace('"started":1.0', '"started":99999999999.0').replace("1-1", "9-9")
+        stage = Stage(hub)
+        stage.run(run="2-1", started=2.0)
+        assert "9-9" not in stage.comment
+        assert "superseded" not in stage.comment
+
+
 def test_of_two_jobs_that_begin_together_one_runs() -> None:
     """The check of the one that was first is open still."""
     with FakeGitHub() as hub:

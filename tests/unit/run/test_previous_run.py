@@ -9,7 +9,7 @@ from model_accuracy_eval.benchmarks import demo
 from model_accuracy_eval.commands.report import render
 from model_accuracy_eval.errors import BadReuse, BadValue
 from model_accuracy_eval.ports import Archive
-from model_accuracy_eval.records import Comparison, Interval, Report, Request
+from model_accuracy_eval.records import Comparison, Identity, Interval, Report, Request
 from model_accuracy_eval.report import comparison
 from model_accuracy_eval.run import pipeline, previous_run
 from model_accuracy_eval.run_folder import kept_run
@@ -209,3 +209,29 @@ def test_a_report_that_is_rendered_again_is_the_same(gate: str) -> None:
         del store.files[name]
     assert sorted(again(store)) == sorted(lost)
     assert store.files == before
+
+
+def test_comparisons_say_that_image_or_weights_changed() -> None:
+    """Of two runs that know theirs; one that knows nothing is no change."""
+    _, old = evaluate(plan(), right)
+    one, two = (
+        edited(old, "run.json", b'"image": "",\n    "weights": ""', b'"image": "i@%d",\n    "weights": "w@%d"' % (n, n))
+        for n in (1, 2)
+    )
+    assert compared(one, two).notes == (
+        "The image has changed: i@1 then, i@2 now.",
+        "The weights have changed: w@1 then, w@2 now.",
+    )
+    assert compared(old, two).notes == compared(one, one).notes == ()
+
+
+def test_replies_about_another_commit_get_no_verdict_on_this_one() -> None:
+    """A folder in the workspace may be anybody's; its own verdict keeps what it is about."""
+    _, store = evaluate(plan(), right)
+    store = edited(store, "run.json", b'"repository": ""', b'"repository": "acme/adapter"')
+    asked = plan().with_settings(mode="eval")
+    asked = msgspec.structs.replace(asked, identity=Identity(repository="acme/adapter", commit="b" * 40))
+    with pytest.raises(BadReuse, match="are about acme/adapter@.*, and the verdict would be about acme/adapter@bbb"):
+        previous_run.kept_identity(asked, store)
+    asked = msgspec.structs.replace(asked, identity=Identity(repository="ACME/adapter"))
+    assert previous_run.kept_identity(asked, store).label == "vllm-api-stream-chat"
