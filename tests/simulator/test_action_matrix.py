@@ -85,7 +85,7 @@ def test_shards_are_planned_asked_and_merged(scene: Scene, service: FaultServer)
                        check="false", status="false", artifact_name="")  # fmt: skip
     workflow = Workflow(scene, service.url)
     plan = workflow.job("plan", 1)
-    assert plan.exit_code == 0, plan.text
+    assert plan.exit_code == 0, plan.log.annotations("error")
     matrix = json.loads(plan.outputs["shards"])
     assert matrix == [{"shard": "0/2", "name": "0-of-2"}, {"shard": "1/2", "name": "1-of-2"}]
     assert "27 samples in 2 shards; no earlier run says how long they take." in noticed(plan)
