@@ -320,7 +320,8 @@ class _Evaluation:
                     f"require-gate is `digest`, and the adapter-image '{image}' may be another one tomorrow: name it "
                     "by its digest, as name@sha256:…"
                 )
-        typed = step.typed(self._values, rows)
+        own_mode = self._values.get("mode") in {"plan", "merge"}  # which no setting has
+        typed = step.typed({name: each for name, each in self._values.items() if name != "mode" or not own_mode}, rows)
         self._artifact_name = ""
         # What is needed before there is a plan: the label, which names check and comment, and the endpoint.
         first = setting_values.merge({name: typed[name] for name in ("label", "endpoint") if name in typed})

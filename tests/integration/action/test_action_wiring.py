@@ -62,6 +62,14 @@ def test_a_block_of_settings_has_every_other_setting() -> None:
         assert "the action's input `settings` must hold settings as" in problem
 
 
+@pytest.mark.parametrize("mode", ["plan", "merge", "eval", "infer"])
+def test_every_mode_of_the_action_is_one(mode: str) -> None:
+    """Those that only the action has, too."""
+    with FakeGitHub() as hub:
+        assert wired(hub, "", mode=mode, **SERVICE)[1].problems == []
+        assert len(wired(hub, "", mode="other", **SERVICE)[1].problems) == 1
+
+
 def test_a_service_that_runs_needs_no_adapter() -> None:
     """Nothing is checked out for it."""
     with FakeGitHub() as hub:
