@@ -28,7 +28,7 @@ GENERATED = TaskSpec(
         Pipeline(
             filters=(
                 Step(name="strip_thoughts"),
-                Step(name="regex", args={"pattern": r"(\w[\w'’-]*)", "take": "first"}),
+                Step(name="regex", args={"regex_pattern": r"(\w[\w'’-]*)"}),
             ),
             metrics=(
                 MetricUse(name="exact_match", label="accuracy", args={"ignore_case": True, "ignore_punctuation": True}),

@@ -53,7 +53,7 @@ SIMPLE = TaskSpec(
             filters=(
                 Step(name="strip_thoughts"),
                 Step(name="lowercase"),
-                Step(name="regex", args={"pattern": r"((?:[a-z]\s*,\s*)*[a-z])\W*$"}),
+                Step(name="regex", args={"regex_pattern": r"(?m)((?:[a-z]\s*,\s*)*[a-z])\W*$", "group_select": -1}),
             ),
             metrics=(MetricUse(name="exact_match", label="accuracy", args={"regexes_to_ignore": [r"\s"]}),),
         ),

@@ -50,26 +50,10 @@ def regex(
     regex_pattern: str = HASHES,
     group_select: int = 0,
     fallback: str | None = None,
-    pattern: str | None = None,
-    group: int = 1,
-    take: str = "last",
 ) -> str | None:
-    """The `group_select`th match of a pattern; if the pattern has several groups, the first one that is not empty.
-
-    With `pattern` instead of `regex_pattern`: that `group` of the first or last match, line by line.
-    """
-    if pattern is not None:
-        return _first_or_last_match(text, pattern, group, take)
+    """The `group_select`th match of a pattern; if the pattern has several groups, the first one that is not empty."""
     match = _select(re.findall(regex_pattern, text), group_select)
     return _fallback(fallback) if match is None else match
-
-
-def _first_or_last_match(text: str, pattern: str, group: int, take: str) -> str | None:
-    matches = list(re.finditer(pattern, text, re.MULTILINE))
-    if not matches:
-        return None
-    answer: str | None = matches[-1 if take == "last" else 0].group(group)
-    return None if answer is None else answer.strip()
 
 
 def _select(matches: Sequence[str | tuple[str, ...]], place: int) -> str | None:

