@@ -29,7 +29,7 @@ from model_accuracy_eval.run.shared_sandbox import check_sandbox, one_sandbox
 from model_accuracy_eval.scoring.code.code_task_trials import has_trials, runs_programs
 from model_accuracy_eval.system.clock import SignalClock
 from model_accuracy_eval.tasks import pin_table, preparation, row_pins, rows, task_file
-from model_accuracy_eval.tasks.importers import own_questions
+from model_accuracy_eval.tasks.importers import own_questions, own_verdicts
 from model_accuracy_eval.tasks.library import Library
 
 _DATA_DIR = click.option("--data-dir", help="Folder that is searched for data files before any hub.")
@@ -170,7 +170,7 @@ def _first_problem(task: TaskSpec, data_dir: str | None) -> str:
     ready = preparation.assemble(task, read, first=1)
     problem = ready.problems[0]
     turns = [f"── {message.role} ──\n{message.shown}" for message in problem.messages]
-    judged = list(own_questions.told(ready))
+    judged = list(own_verdicts.told(ready))
     return "\n".join(
         [
             *judged,

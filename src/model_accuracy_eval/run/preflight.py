@@ -25,7 +25,7 @@ from model_accuracy_eval.run.shared_sandbox import check_sandbox
 from model_accuracy_eval.scoring.figures import groups
 from model_accuracy_eval.scoring.verdicts import gate_lines
 from model_accuracy_eval.tasks import preparation, rows
-from model_accuracy_eval.tasks.importers import own_questions
+from model_accuracy_eval.tasks.importers import own_verdicts
 
 _TASK_TYPES: tuple[str, ...] = ("text-generation", "image-text-to-text", "any-to-any")
 """Models of each type also answer the requests of the types before it."""
@@ -47,7 +47,7 @@ def check(plan: RunPlan, ports: Ports, objections: Sequence[str] = ()) -> Prefli
     with ports.clock.interruptible():
         datasets = tuple(prepared(task, plan, ports) for task in plan.tasks)
     for dataset in datasets:
-        for sentence in own_questions.told(dataset):
+        for sentence in own_verdicts.told(dataset):
             ports.progress.say(sentence)
     findings, weights_info, about = [*objections, *media_objections(plan, datasets)], None, None
     if plan.settings.adapter and plan.settings.mode != "eval":

@@ -46,7 +46,7 @@ from model_accuracy_eval.scoring.figures.notes import (
 from model_accuracy_eval.scoring.figures.scorecard import Scorecard
 from model_accuracy_eval.scoring.metrics.metric_table import reading_notes
 from model_accuracy_eval.scoring.verdicts.following import Following, PrefixReader
-from model_accuracy_eval.tasks.importers import own_questions
+from model_accuracy_eval.tasks.importers import own_questions, own_verdicts
 
 
 def judge_each(
@@ -115,7 +115,7 @@ class _DatasetJudge:
         self._lost = Counts()
         """The samples of problems without a result."""
         self._tally = ReplyTally(prepared)
-        self._misses = own_questions.Misses(prepared)
+        self._misses = own_verdicts.Misses(prepared)
 
     def _new_card(self) -> Scorecard:
         return Scorecard(

@@ -24,11 +24,14 @@ from model_accuracy_eval.scoring.answers.stated_texts import maths_answer, short
 
 _PAIRS = (
     *((mark, mark) for mark in ("***", "**", "*", "_", "`", "```", '"', "'", "$$", "$")),
-    *("«»", "‹›", "「」", "『』", "《》", "()", "[]", "{}"),
+    *("«»", "‹›", "「」", "『』", "《》", "()", "[]", "{}", "<>"),
 )
 """Curly quotes have become plain ones."""
 _WRAPPED = re.compile(r"\\(?:boxed|text|textbf|mathrm|mbox)\s?\{(.*)\}", re.DOTALL)
-_END = re.compile(r"\s*(?:[.,;:。．，、；：！？।؟…]|(?<=[^\W\d_]{2})[!?])+\Z")
+_END = re.compile(
+    r"\s*(?:[.,;:。．，、；：！？।؟…]|(?<=[^\W\d_]{2})[!?]|[\u2600-\u27bf\ufe0f\U0001f300-\U0001faff]"
+    r"|, (?:of course|i think|i believe))+\Z"
+)
 _ARTICLE = re.compile(r"(?:the|an?|der|die|das|le|la|les|el|los|las)\s+(?=\w\w)|l['’](?=\w)")
 _SIGNS = str.maketrans("‘’“”„–—‐‑‒−", '\'\'"""------')
 UNSEEN = re.compile("[\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
@@ -57,6 +60,8 @@ def _unwrapped(text: str) -> str:
         return text[: end.start()]
     if box := _WRAPPED.fullmatch(text):
         return box[1].strip()
+    if text.startswith(("- ", "• ", "> ")):
+        return text[2:].strip()
     for opening, closing in _PAIRS:
         inside = text[len(opening) : -len(closing)]
         if text == opening + inside + closing and not {opening, closing} & {inside[:1], inside[-1:]}:
@@ -66,6 +71,8 @@ def _unwrapped(text: str) -> str:
 
 def means(text: str, right: str) -> bool:
     """Whether a text is a right answer as people mean it; what it says in brackets behind it makes no difference."""
+    if len(text) > 2 * len(right) + _LONGEST:
+        return False
     wanted = spellings(right)
     aside = _ASIDE.search(text)
     said = [text] if aside is None or _denies(aside[0]) else [text, text[: aside.start()]]
@@ -87,16 +94,18 @@ _IS = re.compile(
     re.IGNORECASE,
 )
 _BESIDES = re.compile(
-    r"[,;]? (?:because|since|rather than|weil|da|parce que|porque)\b.*"
+    r"[,;]? (?:because|since|rather than|weil|parce que|porque)\b.*"
     r"|[,;，] ?(?:not|and not|nicht|pas|which|who|where|as|known|so|而不是|不是|因为).*"
 )
-_PREPOSITION = re.compile(r"(?:on|in|at|by|called|named)\s+", re.IGNORECASE)
+_PREPOSITION = re.compile(r"(?:on|in|at|called|named|(?:\w+\s)?by)\s+", re.IGNORECASE)
 _SENTENCE = re.compile(r"(?<=[^\W\d_]{2}[.!?])[*_\"'”’)]*\s+|(?<=[。！？])\s*|\n+")
 _BETWEEN = re.compile(
     r"\b(?:the|an?|of|in|for|to|it|that|this|so|thus|therefore|hence|answer|final|correct|i|think|believe|be|s|"
     r"der|die|das|des|von|le|la|les|de|el|du|your|question)\b|[\W_]+"
 )
 _LONGEST = 60
+_LONG = 1000
+"""Characters of what is looked through for a denial."""
 
 
 def _denies(sentence: str) -> bool:
@@ -129,16 +138,20 @@ def _alone(lines: list[str], rights: tuple[str, ...]) -> str | None:
         return last
     is_sentence = len(last) > _LONGEST or len(last.split()) > 3 or last.endswith(("?", ":", "！", "!"))
     rest = "\n".join(lines[1:])
-    if is_sentence and not _denies(rest) and any(means(first, right) for right in rights):
+    if is_sentence and len(rest) < _LONG and not _denies(rest) and any(means(first, right) for right in rights):
         return first
     return None
 
 
 def _stated(said: str, problem: Problem) -> str | None:
     """What a single sentence says, or those of several that speak of what was asked; none where they differ."""
-    sentences = [one.strip() for one in _SENTENCE.split(said) if any(map(str.isalnum, one))]
+    sentences = [one.strip() for one in _SENTENCE.split(said) if any(map(str.isalnum, one)) and len(one) < _LONG]
     asked = {*_words(problem.messages[-1].content)} if problem.messages else set()
-    found = [(one, sides) for one in sentences if (sides := _sides(one, asked, alone=len(sentences) == 1))]
+    found = [
+        (one, sides)
+        for one in sentences
+        if (sides := _sides(one, asked, alone=len(sentences) == 1 and len(said) < _LONG))
+    ]
     if len({plain(sides[0]) for _, sides in found}) > 1 or not found:
         return None
     later = said[said.rfind(found[-1][0]) + len(found[-1][0]) :]

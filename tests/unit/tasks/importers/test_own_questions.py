@@ -13,7 +13,7 @@ from model_accuracy_eval.errors import BadData, EvalError
 from model_accuracy_eval.records import Attempt, PreparedDataset, VerdictReason
 from model_accuracy_eval.scoring.figures.judging import judge
 from model_accuracy_eval.tasks import preparation
-from model_accuracy_eval.tasks.importers import own_questions
+from model_accuracy_eval.tasks.importers import own_questions, own_verdicts
 from model_accuracy_eval.tasks.rows import parse
 
 FORM = "\n\nThink it through if you need to, then end with: ANSWER: X (the answer alone)."
@@ -400,7 +400,7 @@ def test_a_user_says_how_answers_are_compared(match: str, answer: str, reply: st
     paper = preparation.build(task, parse("a.jsonl", rows, ()), [], None)
     assert (why(paper, 0, reply), why(paper, 1, "ANSWER: A")) == ("right", "right")
     assert paper.questions == built("a.jsonl", rows).questions
-    assert f"With --match {match}" in "".join(own_questions.told(paper))
+    assert f"With --match {match}" in "".join(own_verdicts.told(paper))
 
 
 def test_right_answers_that_are_no_patterns_are_refused_before_anything_is_asked() -> None:
@@ -408,7 +408,7 @@ def test_right_answers_that_are_no_patterns_are_refused_before_anything_is_asked
     (task,) = own_questions.matched([own_questions.from_file("a.jsonl", rows)], "regex")
     paper = preparation.build(task, parse("a.jsonl", rows, ()), [], None)
     with pytest.raises(BadData, match="row 2: the right answer 'a\\(' is no pattern"):
-        list(own_questions.told(paper))
+        list(own_verdicts.told(paper))
 
 
 def test_the_form_of_the_answer_is_asked_for_where_answers_are_short() -> None:
@@ -438,7 +438,7 @@ def test_the_form_of_the_answer_is_asked_for_where_answers_are_short() -> None:
 def test_a_figure_that_is_not_to_be_believed_is_told_first(replies: list[str], note: str) -> None:
     """With up to three of the replies, and the command that judges what is kept again."""
     paper = built("a.jsonl", jsonl(*[{"question": "?", "answer": "x"}] * 2))
-    misses = own_questions.Misses(paper)
+    misses = own_verdicts.Misses(paper)
     for place, reply in enumerate(replies):
         attempt = Attempt(problem=place, index=0, text=reply)
         misses.add(paper.problems[place], [attempt], [why(paper, place, reply)])

@@ -6,6 +6,25 @@ from tests.unit.tasks.importers.test_own_questions import built, jsonl, why
 # question, right answer, right replies, wrong replies
 CASES: list[tuple[str, str, list[str], list[str]]] = [
     (
+        "Who painted the Mona Lisa?",
+        "Leonardo da Vinci",
+        [
+            "The Mona Lisa was painted by Leonardo da Vinci.",
+            "It was Leonardo da Vinci!",
+            "- Leonardo da Vinci",
+            "Leonardo da Vinci 🎨",
+            "ANSWER: <Leonardo da Vinci>",
+            "Leonardo da Vinci, of course.",
+        ],
+        [
+            "Leonardo",
+            "It wasn't Leonardo da Vinci.",
+            "Michelangelo painted it, not Leonardo da Vinci.",
+            "It was not painted by Leonardo da Vinci.",
+            "Leonardo da Vinci? Raphael?",
+        ],
+    ),
+    (
         "What is the capital of France?",
         "Paris",
         [
