@@ -80,7 +80,7 @@ def report(
             click.echo(str(path))
         return
     with contextlib.closing(reopened(run)) as store:
-        whole = odd_replies.looked_at(told(kept_run.opened(store, unverified=unverified)).report(), store.lines)
+        whole = odd_replies.report_looked_at(told(kept_run.opened(store, unverified=unverified)).report(), store.lines)
         verdict = with_gates(whole, given, open_archive, unverified=unverified) if given else None
         if verdict is not None and (understood := resolve.understood(verdict.plan)):
             click.echo(understood, err=True)

@@ -5,7 +5,6 @@ A run looks when it judges, `report` at runs that were kept before there was any
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import groupby
-from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -20,16 +19,11 @@ ReadLines = Callable[[str], Iterable[bytes]]
 _CAP_FIELDS = {"max_tokens", "max_completion_tokens"}
 
 
-class OddReplies(NamedTuple):
-    """What a look at all replies of a dataset has found."""
-
-    odd: frozenset[SampleName]
-    by_kind: dict[str, int]
-    notes: tuple[str, ...]
-
-
-def look(plan: RunPlan, task: TaskSpec, read: ReadLines, is_late: Callable[[], bool] = bool) -> OddReplies:
-    """One pass over the journal, and another one where something is odd. `is_late`: whether no time is left."""
+def looked_at(
+    result: DatasetResult, plan: RunPlan, task: TaskSpec, read: ReadLines, is_late: Callable[[], bool] = bool
+) -> DatasetResult:
+    """The result with what its replies show: one pass over the journal, and another one where something is odd.
+    `is_late`: whether no time is left."""
     names: dict[str, set[SampleName]] = {}
     first: dict[str, tuple[SampleName, SeenReply]] = {}
     for sample, reply in _replies(plan, task, read(journal.file(plan.settings.label, task.name))):
@@ -40,8 +34,13 @@ def look(plan: RunPlan, task: TaskSpec, read: ReadLines, is_late: Callable[[], b
         if is_late():
             break
     counts = {kind: len(samples) for kind, samples in names.items()}
-    notes = tuple(_notes(plan, task, read, names, first)) if names else ()
-    return OddReplies(frozenset[SampleName]().union(*names.values()), counts, notes)
+    odd = len(set[SampleName]().union(*names.values()))
+    return replace(
+        result,
+        counts=replace(result.counts, anomalous=odd, filtered=counts.get("content filter", 0)),
+        anomalies=counts,
+        notes=(*(_notes(plan, task, read, names, first) if names else ()), *result.notes),
+    )
 
 
 def _replies(plan: RunPlan, task: TaskSpec, lines: Iterable[bytes]) -> Iterator[tuple[SampleName, SeenReply]]:
@@ -106,20 +105,11 @@ def _notes(
             )
 
 
-def with_odd_replies(result: DatasetResult, found: OddReplies) -> DatasetResult:
-    return replace(
-        result,
-        counts=replace(result.counts, anomalous=len(found.odd), filtered=found.by_kind.get("content filter", 0)),
-        anomalies=found.by_kind,
-        notes=(*found.notes, *result.notes),
-    )
-
-
-def looked_at(report: Report, read: ReadLines) -> Report:
-    """The report of a kept run with what its replies show, where it was judged before anybody looked."""
+def report_looked_at(report: Report, read: ReadLines) -> Report:
+    """A kept run's, where it was judged before anybody looked."""
     tasks = {task.name: task for task in report.plan.tasks}
     results = tuple(
-        with_odd_replies(result, look(report.plan, tasks[result.dataset], read))
+        looked_at(result, report.plan, tasks[result.dataset], read)
         if result.anomalies is None and result.dataset in tasks
         else result
         for result in report.dataset_results

@@ -186,8 +186,9 @@ class _DatasetJudge:
             readings=readings,
             paces=self._tally.pace.paces(),
         )  # fmt: skip
-        found = odd_replies.look(self._plan, self._prepared.task, self._store.lines, self._ports.clock.overdue)
-        dataset_result = odd_replies.with_odd_replies(dataset_result, found)
+        dataset_result = odd_replies.looked_at(
+            dataset_result, self._plan, self._prepared.task, self._store.lines, self._ports.clock.overdue
+        )
         self._log(dataset_result)
         return dataset_result
 

@@ -45,7 +45,7 @@ def _poem(draw: random.Random) -> str:
 
 
 def _numbers(draw: random.Random) -> str:
-    size = draw.randrange(10, 90)
+    size = draw.randrange(10, 125)
     return f"[{', '.join(['0'] * size)}, {', '.join(str(n * n) for n in range(size))}]\n1/3 = 0.{'3' * draw.randrange(9, 60)}…"
 
 

@@ -56,6 +56,15 @@ def test_a_problem_counts_once() -> None:
     assert gathering.where({(longest, index) for index in range(8)}, known) == ""
 
 
+def test_the_odd_sample_of_a_problem_says_where() -> None:
+    """The others were asked at another time, and are well."""
+    known = {
+        (problem, index): Circumstances(in_flight=60 if index else 5) for problem in range(60) for index in range(2)
+    }
+    odd = {name for name, of in known.items() if of.in_flight == 60 and name[0] < 20}
+    assert "20 of 20 at ≥ 60 other requests in flight" in gathering.where(odd, known)
+
+
 def test_a_replica_is_a_circumstance() -> None:
     """It is no number, so each of them is a side of its own."""
     known = {(problem, 0): Circumstances(replica="ab"[problem % 2]) for problem in range(100)}

@@ -40,9 +40,12 @@ def line(number: int, text: str, reason: str = "stop", tokens: int | None = 9, r
     return journal.line(prepared, PROBLEM, attempt, 1000.0 + number)
 
 
-def look(lines: list[bytes], of: RunPlan | None = None) -> odd_replies.OddReplies:
+RESULT = DatasetResult(dataset="sums", version="abcdef", rows=(), problem_results=(), counts=Counts(answered=4))
+
+
+def look(lines: list[bytes], of: RunPlan | None = None) -> DatasetResult:
     of = of or plan()
-    return odd_replies.look(of, of.tasks[0], lambda _: lines)
+    return odd_replies.looked_at(RESULT, of, of.tasks[0], lambda _: lines)
 
 
 @pytest.mark.parametrize(
@@ -57,7 +60,7 @@ def look(lines: list[bytes], of: RunPlan | None = None) -> odd_replies.OddReplie
 def test_the_cap_is_what_was_asked(of: RunPlan, allowed: int | None) -> None:
     """The settings', else the task's; where a field of the user's own contradicts, it is not known."""
     found = look([line(number, "So it is", "length", tokens=2) for number in range(3)], of)
-    assert found.by_kind == ({"cut below the cap": 3} if allowed else {})
+    assert found.anomalies == ({"cut below the cap": 3} if allowed else {})
     if allowed:
         assert (
             f"in 3 of 3 replies: ended by 'length' below max_tokens (the first, with 2 tokens where {allowed} were"
@@ -68,9 +71,8 @@ def test_the_cap_is_what_was_asked(of: RunPlan, allowed: int | None) -> None:
 def test_a_healthy_journal_is_read_once_and_says_nothing() -> None:
     """The second pass, for circumstances, is made where there is something to tell of."""
     read = []
-    of = plan()
-    found = odd_replies.look(of, TASK, lambda name: read.append(name) or [line(0, "So it is.")])  # type: ignore[func-returns-value]
-    assert (found.odd, found.notes, len(read)) == (frozenset(), (), 1)
+    found = odd_replies.looked_at(RESULT, plan(), TASK, lambda name: read.append(name) or [line(0, "So it is.")])  # type: ignore[func-returns-value]
+    assert (found.counts.anomalous, found.anomalies, found.notes, len(read)) == (0, {}, (), 1)
 
 
 def test_replies_that_break_from_a_moment_on_are_told_with_it() -> None:
@@ -92,12 +94,11 @@ def test_journals_from_before_are_read_and_looked_at() -> None:
         )
         for number in range(4)
     ]  # fmt: skip
-    result = DatasetResult(dataset="sums", version="abcdef", rows=(), problem_results=(), counts=Counts(answered=4))
     report = Report(
         plan=plan(), outcome=Outcome(conclusion="complete", exit_code=0, stage="score", sentence=""),
-        dataset_results=(result,), started="", finished="",
+        dataset_results=(RESULT,), started="", finished="",
     )  # fmt: skip
-    [seen] = odd_replies.looked_at(report, lambda _: old).dataset_results
+    [seen] = odd_replies.report_looked_at(report, lambda _: old).dataset_results
     assert (seen.counts.anomalous, seen.anomalies) == (4, {"one token": 4})
     again = msgspec.structs.replace(report, dataset_results=(seen,))
-    assert odd_replies.looked_at(again, lambda _: []) == again
+    assert odd_replies.report_looked_at(again, lambda _: []) == again
