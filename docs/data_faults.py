@@ -170,6 +170,12 @@ def _endless(place: Place) -> None:
     place.host.chunked = True
 
 
+@_fault("a URL of a table never ends")
+def _endless_table(place: Place) -> None:
+    place.of_url("a.parquet", ROWS * 1000)
+    place.host.chunked = True
+
+
 @_fault("the content of a URL has changed, and its copy is lost")
 def _moved_url(place: Place) -> None:
     place.of_url("a.jsonl", ROWS)

@@ -85,14 +85,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             workflow_only=True,
         ),
     ] = 1
-    nodes_per_replica: Annotated[
-        Count,
-        about(
-            "Nodes of a Ray cluster that each replica spans: deploy.sh is started on each of them, with NNODES, "
-            "NODE_RANK, MASTER_ADDR and MASTER_PORT, and serves on rank 0.",
-            workflow_only=True,
-        ),
-    ] = 1
     engine: Annotated[
         Literal["local", "ray"],
         about(
@@ -105,7 +97,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         tuple[str, ...],
         about(
             "What each replica takes of a node, such as NPU=2 or, on a Ray cluster, NPU=2,CPU=8; deploy.sh gets its "
-            "own NPUs in ASCEND_RT_VISIBLE_DEVICES.",
+            "own NPUs in ASCEND_RT_VISIBLE_DEVICES. nodes=2,NPU=8: of each of two nodes, on both of which it is "
+            "started.",
             workflow_only=True,
         ),
     ] = ()
@@ -362,8 +355,22 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     @property
     def npus_per_replica(self) -> int | None:
         """None: deploy.sh sees the NPUs that this process sees."""
-        amounts = dict(each.replace(" ", "").split("=", 1) for each in self.resources)
+        amounts = self.node_amounts
         return int(amounts["NPU"]) if "NPU" in amounts and self.engine == "local" else None
+
+    @property
+    def node_amounts(self) -> dict[str, float]:
+        """What a replica takes of each of its nodes."""
+        return {name: number for name, number in self._amounts.items() if name != "nodes"}
+
+    @property
+    def nodes_per_replica(self) -> int:
+        return int(self._amounts.get("nodes", 1))
+
+    @property
+    def _amounts(self) -> dict[str, float]:
+        pairs = (each.partition("=") for each in self.resources)
+        return {name.strip(): float(number) for name, _, number in pairs}
 
 
 VERDICT_SETTINGS = (

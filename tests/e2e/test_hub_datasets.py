@@ -130,7 +130,9 @@ def test_an_address_of_a_file_is_a_dataset(tmp_path: Path) -> None:
             file.unlink()
         moved = command.run(*run, tmp_path / "3", **surroundings)
         update = command.run("tasks", "prepare", "--update", url, **surroundings)
+        signed = command.run(*run, tmp_path / "4", "--datasets", f"{url}?X-Amz-Signature=f00&part=1", **surroundings)
     assert (first.code, update.code) == (0, 0), first.err + update.err
+    assert (signed.code, "must hold no password or signature" in signed.err, "f00" in signed.err) == (2, True, False)
     assert moved.code == 3
     assert "own%20sums.jsonl is not the expected file: its hash is" in moved.err
     assert "tasks prepare --update" in moved.err

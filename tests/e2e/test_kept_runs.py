@@ -185,6 +185,22 @@ def test_what_was_made_of_changed_replies_says_so_for_ever(runs: Path) -> None:
         assert (done.code, "is unverified itself" in done.err) == (2, True), done.err
 
 
+def test_a_run_is_left_as_it_is_where_another_model_answers(runs: Path) -> None:
+    """Replies of two models are not mixed, and the run that came to its end is still one."""
+    with FaultServer(answer) as server:
+        server.models = {"object": "list", "data": [{"id": "another", "object": "model"}]}
+        done = command.run("run", "--reuse", runs / "new", "--endpoint", server.url)
+    assert (done.code, "but the service now serves 'another'" in done.err) == (2, True), done.err
+    assert command.run("verify", runs / "new").code == 0
+
+
+def test_a_run_that_goes_on_without_its_manifest_says_so(runs: Path) -> None:
+    """Nobody can say any more whether its replies are those that it left."""
+    damaged("report", "no manifest", runs)
+    done = command.run("run", "--mode", "eval", "--reuse", runs / "new")
+    assert (done.code, "Unverified: The run '" in done.out) == (0, True), done.err + done.out
+
+
 def test_a_shard_that_was_cut_off_is_merged_with_its_doubt(runs: Path) -> None:
     """It has no manifest yet: its report says how to go on with it, and what it lacks counts as lost."""
     (runs / "0" / MANIFEST).unlink()

@@ -15,7 +15,6 @@ from model_accuracy_eval.records import MetricUse, Pipeline, Report, Request, Ru
 from model_accuracy_eval.records.code import Execution, Program
 from model_accuracy_eval.report import page
 from model_accuracy_eval.run import previous_run
-from model_accuracy_eval.run_folder.manifest import MANIFEST
 from model_accuracy_eval.scoring.figures import judging
 from model_accuracy_eval.scoring.figures.scorecard import Scorecard
 from model_accuracy_eval.scoring.verdicts import gate_lines, gates
@@ -81,7 +80,7 @@ def test_a_file_that_cannot_be_written_keeps_no_other_back(name: str, error: Cal
     world = World(FullStore(name, error=error))
     with pytest.raises(PublishFailed, match=name):
         world.run()
-    assert set(files()) - set(world.store.names()) == {name, MANIFEST}
+    assert set(files()) - set(world.store.names()) == {name}
     world.store.refused = ()  # type: ignore[attr-defined]
     assert world.again().outcome.exit_code == 0
     assert set(files()) <= set(world.store.names())
@@ -100,7 +99,7 @@ def test_a_page_with_a_defect_is_named_and_all_else_is_there(monkeypatch: pytest
         "model-accuracy-eval run --mode eval --reuse memory."
     )
     assert "Traceback" in world.store.files["logs/defects_20260326_151326.out"].decode()
-    assert set(files()) - set(world.store.names()) == {"report.html", MANIFEST}
+    assert set(files()) - set(world.store.names()) == {"report.html"}
     assert world.again().outcome.exit_code == 0
 
 

@@ -209,12 +209,6 @@ class RayConnection:
         self._ray.kill(actor)
 
 
-def amounts(resources: Sequence[str]) -> dict[str, float]:
-    """`NPU=2` as a name and a number."""
-    pairs = (each.partition("=") for each in resources)
-    return {name.strip(): float(number) for name, _, number in pairs}
-
-
 def has_room(node: Mapping[str, float], wanted: Mapping[str, float]) -> bool:
     return all(node.get(name, 0.0) >= number for name, number in wanted.items())
 
@@ -275,7 +269,7 @@ class NodeWeights:
         self,
         ray_connection: RayConnection,
         measure_there: MeasureWeights,
-        resources: Sequence[str],
+        wanted: Mapping[str, float],
         *,
         nodes: int,
         clock: Clock,
@@ -286,7 +280,7 @@ class NodeWeights:
         that are there may be busy."""
         self._ray = ray_connection
         self._measure_there = measure_there
-        self._wanted = amounts(resources)
+        self._wanted = wanted
         self._nodes = nodes
         self._clock = clock
         self._say = say

@@ -22,7 +22,6 @@ from model_accuracy_eval.cluster.ray_connection import (
     ActorLost,
     Placed,
     RayConnection,
-    amounts,
     has_room,
     pack,
     shown,
@@ -118,7 +117,7 @@ class RayReplicas:
 
     def begin(self, plan: RunPlan, weights: str, log: Callable[[int, int], str]) -> None:
         self._plan, self._weights, self._log = plan, weights, log
-        self._wanted, self._nodes = amounts(plan.settings.resources), plan.settings.nodes_per_replica
+        self._wanted, self._nodes = plan.settings.node_amounts, plan.settings.nodes_per_replica
         self._ray.open()
         self._folder = self._ray.share(pack(plan.settings.adapter or ""))
         for _ in range(plan.settings.replicas):

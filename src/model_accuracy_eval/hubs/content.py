@@ -10,10 +10,8 @@ from pathlib import Path
 
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.system.local_files import PART, parts
-from model_accuracy_eval.system.sizes import parse_size, show_size
+from model_accuracy_eval.system.sizes import MOST_DATA, parse_size, show_size
 
-MOST = "MODEL_ACCURACY_EVAL_MAX_DATA"
-"""The variable that names the bytes that one dataset's files may have in all, unpacked."""
 _USUAL_MOST = "2GiB"
 
 _HASH = re.compile(r"[0-9a-f]{64}|[0-9a-f]{40}")
@@ -23,7 +21,7 @@ _LONGEST_POINTER = 1024
 
 
 def most_bytes(environment: Mapping[str, str]) -> int:
-    return parse_size(environment.get(MOST) or _USUAL_MOST, MOST)
+    return parse_size(environment.get(MOST_DATA) or _USUAL_MOST, MOST_DATA)
 
 
 def is_hash(text: str) -> bool:
@@ -94,7 +92,7 @@ def _check_size(path: Path, size: int, most: int) -> None:
         packed = f" unpacked ({show_size(path.stat().st_size)} as it lies here)" if is_packed(path) else ""
         raise BadData(
             f"{path} has more bytes{packed} than are left of what the files of one dataset may have: "
-            f"{show_size(most)}. {MOST} names another bound, such as {MOST}=8GiB."
+            f"{show_size(most)}. {MOST_DATA} names another bound, such as {MOST_DATA}=8GiB."
         )
 
 

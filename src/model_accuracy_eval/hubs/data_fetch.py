@@ -86,11 +86,12 @@ class DataFetch:
 
     def _fetch(self, at: str, called: str, partial: Path, expected: str, target: Callable[[str], Path]) -> str:
         hub, reference, url = place(at, self._environment)
-        most = None if at.endswith(table_files.ENDINGS) else most_bytes(self._environment)
+        is_table = at.endswith(table_files.ENDINGS)  # which may hold more pictures than anybody reads at once
 
         async def work() -> str:
             async with new_client() as client:
-                download = Download(self._requests(client, hub, reference), url, partial, most=most)
+                requests, most = self._requests(client, hub, reference), most_bytes(self._environment)
+                download = Download(requests, url, partial, most=most, or_as_told=is_table)
                 goes_on = " where it broke off" if download.done else ""
                 self._say(f"Fetching {called} from {reference}{goes_on}.")
                 tell = tenths(called, self._say, _TOLD_FROM)

@@ -16,7 +16,7 @@ import httpx
 from model_accuracy_eval.errors import Refused
 from model_accuracy_eval.hubs import content
 from model_accuracy_eval.hubs.hub_requests import HubRequests, T, TransientError, connection_failed
-from model_accuracy_eval.system.sizes import show_size
+from model_accuracy_eval.system.sizes import MOST_DATA, show_size
 
 _POLL_SECONDS = 0.1
 _PIECE = 4 << 20
@@ -29,17 +29,26 @@ def _ignore(*_: object) -> None:
 class Download:
     """The download of one address, which always means the same bytes. `partial` survives interruptions.
 
-    `size`: how many bytes these are, if that is known; `most`: how many it may be, if it is not.
+    `size`: how many bytes these are, if that is known; `most`: how many it may be, if it is not. `or_as_told`: or as
+    many as the host says beforehand.
     """
 
     def __init__(
-        self, requests: HubRequests, url: str, partial: Path, size: int | None = None, most: int | None = None
+        self,
+        requests: HubRequests,
+        url: str,
+        partial: Path,
+        size: int | None = None,
+        *,
+        most: int | None = None,
+        or_as_told: bool = False,
     ) -> None:
         self._requests = requests
         self._url = url
         self._partial = partial
         self._size = size
         self._most = most
+        self._or_as_told = or_as_told
         self.done = partial.stat().st_size if partial.is_file() else 0
         self.total = size
         """Known after the first answer, if the host says it."""
@@ -120,6 +129,7 @@ class Download:
             self._etag = "" if etag.startswith("W/") else etag
             length = response.headers.get("content-length", "")
             self.total = self.done + int(length) if length.isdigit() else None
+        most = None if self._size is not None or (self._or_as_told and self.total) else self._most
         with self._partial.open("ab", buffering=0) as partial:
             try:
                 async for data in response.aiter_raw():
@@ -130,11 +140,11 @@ class Download:
                         view = view[written:]
                     if self._size is not None and self.done > self._size:
                         return  # its hash will be that of a longer file
-                    if self._size is None and self._most is not None and self.done > self._most:
+                    if most is not None and self.done > most:
                         self.start_over()
                         raise Refused(
-                            f"{self._url} has more than {show_size(self._most)}, which is what the files of one "
-                            f"dataset may have: {content.MOST} names another bound. Nothing of it is kept."
+                            f"{self._url} has more than {show_size(most)}, which is what the files of one "
+                            f"dataset may have: {MOST_DATA} names another bound. Nothing of it is kept."
                         )
             except httpx.HTTPError as error:
                 raise connection_failed(str(response.url), error) from error

@@ -65,7 +65,7 @@ class FileHub:
             held: bytes | TableFile
             if path.name.endswith(table_files.ENDINGS):
                 content.refuse_pointer(path, str(path))
-                held = TableFile(path=str(path))
+                held = TableFile(path=str(path), most=left)
             else:
                 held = content.whole(path, left)
                 left -= len(held)

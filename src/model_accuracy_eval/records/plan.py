@@ -137,8 +137,6 @@ class RunPlan(Record, frozen=True, kw_only=True):
     """The user's settings and the defaults; the other fields are resolved from them."""
     identity: Identity = Identity()
     """What the verdict will be about, as far as it is known before anything is measured."""
-    limit_is_sample: bool = False
-    """Whether `limit` draws problems; in plans of older releases it took the first ones, as `first` does."""
     tasks: tuple[TaskSpec, ...]
     adapter_tree: str = ""
     """git's hash of the adapter's files, where they were checked out: their folder is another one each time."""

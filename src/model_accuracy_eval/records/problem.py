@@ -194,6 +194,8 @@ class TableFile(Record, frozen=True, kw_only=True):
     """A Parquet or Arrow file, which is read row by row where it lies."""
 
     path: str
+    most: int | None = None
+    """Bytes that its rows may have, but for pictures and the like."""
 
 
 RowsStatus = Literal["known", "pinned now", "as pinned", "not compared", "own"]

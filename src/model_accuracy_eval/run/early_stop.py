@@ -128,10 +128,11 @@ def _followed_gate(
 ) -> FollowedGate | None:
     """`of`: how many problems a sample was drawn from. `is_greedy`: samples of a problem will be one and the same."""
     figure = following.figures[gate.metric]
+    of = None if gate.from_baseline else of  # a change is about the problems that both runs are asked
     size = PlannedSize(len(following.problems), following.n, of)
     draws = size.draws(of_samples=figure.is_mean_of_samples and not is_greedy, drawn=figure.drawn)
     base = None
-    if before and not of:  # what a baseline says is about the same problems, not about all
+    if before and not of:  # what a baseline says is about its problems, not about all
         base = baseline_figure(before.side, gate.metric, is_drawn_alike=before.is_drawn_alike)
     lines = stop_lines(gate, draws, gates.rule(plan), drawn=figure.drawn or of is not None, base=base)
     if lines is None:

@@ -346,7 +346,7 @@ def on_ray(ports: Ports, plan: RunPlan, environment: Mapping[str, str]) -> Ports
         weights_source = NodeWeights(
             ray_connection,
             measure_there,
-            plan.settings.resources,
+            plan.settings.node_amounts,
             nodes=plan.settings.nodes_per_replica,
             clock=ports.clock,
             say=say,

@@ -21,7 +21,7 @@ from model_accuracy_eval.run.early_stop import EarlyStop
 from model_accuracy_eval.run.infer import Asked
 from model_accuracy_eval.run.run_progress import StageTimer
 from model_accuracy_eval.run.shared_sandbox import one_sandbox
-from model_accuracy_eval.run_folder import saved_plan
+from model_accuracy_eval.run_folder.manifest import MANIFEST
 from model_accuracy_eval.scoring.figures import groups
 from model_accuracy_eval.scoring.figures.replica_statistics import replica_figures
 from model_accuracy_eval.scoring.verdicts import gates
@@ -65,8 +65,10 @@ def _evaluate(plan: RunPlan, ports: Ports, objections: Sequence[str], at_exit: E
         store = previous_run.open_folder(plan, datasets, ports)
         at_exit.callback(store.close)
         plan = replace(plan, identity=previous_run.kept_identity(plan, store))
-    store.write(f"configs/{plan.stamp}_{ports.facts['pid']}.py", saved_plan.dump(plan).encode())
+        if store.read(MANIFEST) is None:
+            previous_run.begin(plan, store, ports)
     trouble, asked = _infer(plan, checked, store, ports, timer, stop=stop)
+    previous_run.begin(plan, store, ports)
     with timer.stage("score"):
         judging = datasets if plan.settings.mode != "infer" else ()
         dataset_results, unjudged = score.judge_each(
@@ -129,7 +131,7 @@ def _infer(
             with timer.stage("weights"):
                 weights = ports.weights_source.fetch(weights_info.reference)
         with timer.stage("deploy"), deploy.service(plan, weights, store, ports) as live:
-            service = previous_run.note_service(plan, datasets, live.service, store, timer.started)
+            service = previous_run.note_service(plan, datasets, live.service, store, ports, began=timer.started)
             asked = Asked(service)
             with timer.stage("infer"):
                 picture_probe.check(plan, datasets, live, ports)

@@ -160,7 +160,7 @@ def _adapter_files(plan: RunPlan, ports: Ports) -> EvalError | None:
         return Refused(
             f"A replica spans {plan.settings.nodes_per_replica} nodes, and nothing in '{folder}' reads NODE_RANK, so "
             "each would serve alone: let deploy.sh hand on NNODES, NODE_RANK, MASTER_ADDR and MASTER_PORT, or run "
-            "without --nodes-per-replica.",
+            "without nodes= in --resources.",
             about=("deploy.sh", 1),
         )
     return ports.launcher.objection(str(folder))

@@ -19,7 +19,7 @@ from model_accuracy_eval.records import (
     Service,
 )
 from model_accuracy_eval.records.identity import changes
-from model_accuracy_eval.run_folder import journal, kept_run, results, runfile
+from model_accuracy_eval.run_folder import journal, kept_run, results, runfile, saved_plan
 from model_accuracy_eval.run_folder.kept_run import KeptRun
 from model_accuracy_eval.run_folder.manifest import MANIFEST
 from model_accuracy_eval.run_folder.runfile import RUN_FILE
@@ -202,11 +202,19 @@ def open_folder(plan: RunPlan, datasets: tuple[PreparedDataset, ...], ports: Por
     store = ports.open_store(str(folder))
     try:
         _check(plan, datasets, store)
-        store.remove(MANIFEST)
     except EvalError:
         store.close()
         raise
     return store
+
+
+def begin(plan: RunPlan, store: Store, ports: Ports) -> None:
+    """Its files are no longer those of a run that came to its end.
+
+    One that did is left as it is until the service has turned out to be the one that it asked.
+    """
+    store.remove(MANIFEST)
+    store.write(f"configs/{plan.stamp}_{ports.facts['pid']}.py", saved_plan.dump(plan).encode())
 
 
 def _check(plan: RunPlan, datasets: tuple[PreparedDataset, ...], store: Store) -> None:
@@ -225,11 +233,7 @@ def _check(plan: RunPlan, datasets: tuple[PreparedDataset, ...], store: Store) -
 
 
 def note_service(
-    plan: RunPlan,
-    datasets: tuple[PreparedDataset, ...],
-    service: Service,
-    store: Store,
-    began: str,
+    plan: RunPlan, datasets: tuple[PreparedDataset, ...], service: Service, store: Store, ports: Ports, *, began: str
 ) -> Service:
     """Writes into `run.json` which service answers, before the first answer; refuses another model than before.
 
@@ -251,6 +255,7 @@ def note_service(
         )
     if run is not None and run.sends_finish_reasons:
         service = replace(service, sends_finish_reasons=True)
+    begin(plan, store, ports)
     store.write(RUN_FILE, runfile.started(plan, datasets, service, began))
     return service
 

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from model_accuracy_eval.benchmarks import dataset_table
 from model_accuracy_eval.errors import BadValue
+from model_accuracy_eval.ports import API_KEYS
 from model_accuracy_eval.records import ClientLimits, Gate, RunPlan, Sampling, Settings, Shard, TaskSpec
 from model_accuracy_eval.run.setting_values import read
 from model_accuracy_eval.scoring.figures import groups
@@ -65,7 +66,7 @@ def gated(plan: RunPlan, settings: Settings, datasets: Units, groups: Mapping[st
     return replace(plan, settings=settings, gates=gates)
 
 
-_RESOURCE = re.compile(r"\s*[A-Za-z][\w.:-]*\s*=\s*(?=[\d.]*[1-9])\d*\.?\d+\s*")
+_RESOURCE = re.compile(r"\s*(nodes\s*=\s*[1-9]\d*|(?!nodes\s*=)[A-Za-z][\w.:-]*\s*=\s*(?=[\d.]*[1-9])\d*\.?\d+)\s*")
 _WHOLE_NPUS = re.compile(r"\s*NPU\s*=\s*[1-9]\d*\s*")
 
 
@@ -87,7 +88,6 @@ def resolve(settings: Settings, *, run_id: str, stamp: str, library: Library) ->
         run_id=run_id,
         stamp=stamp,
         settings=settings,
-        limit_is_sample=bool(settings.limit),
         tasks=tasks,
         groups=named.groups,
         shard=_shard(settings.shard),
@@ -145,6 +145,10 @@ def _gates(settings: Settings, tasks: tuple[TaskSpec, ...], named: NamedTasks) -
     return () if settings.shard else resolved
 
 
+def _has_password(url: str) -> bool:
+    return "@" in url.partition("://")[2].partition("/")[0]
+
+
 def _is_url(text: str) -> bool:
     try:
         parts = urlsplit(text)
@@ -165,6 +169,10 @@ _ALWAYS: _Contradictions = (
     (
         lambda settings: settings.mode == "eval" and not settings.reuse,
         "--mode eval judges the replies of an earlier run: name that run with --reuse.",
+    ),
+    (
+        lambda settings: any(map(_has_password, (*settings.endpoint, settings.judge_endpoint or ""))),
+        f"An endpoint must hold no password, as reports show it: keys are read from {' and '.join(API_KEYS.values())}.",
     ),
     (
         lambda settings: settings.judge_endpoint and not _is_url(settings.judge_endpoint),
@@ -217,12 +225,12 @@ _WHEN_ASKING: _Contradictions = (
         "On a Ray cluster deploy.sh runs as a process of its node (of its pod, on KubeRay): take --runtime process.",
     ),
     (
-        lambda settings: settings.nodes_per_replica > 1 and (settings.engine != "ray" or not settings.resources),
-        "A replica spans {nodes_per_replica} nodes of a Ray cluster: give --engine ray, and what it takes of each.",
-    ),
-    (
         lambda settings: not all(map(_RESOURCE.fullmatch, settings.resources)),
         "Resources are written as NAME=NUMBER, such as NPU=2,CPU=8, but one of these is not: {resources}.",
+    ),
+    (
+        lambda settings: settings.nodes_per_replica > 1 and (settings.engine != "ray" or not settings.node_amounts),
+        "A replica spans nodes of a Ray cluster ({resources}): give --engine ray, and what it takes of each.",
     ),
     (
         lambda settings: settings.engine == "local" and not all(map(_WHOLE_NPUS.fullmatch, settings.resources)),

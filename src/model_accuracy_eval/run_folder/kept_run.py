@@ -93,12 +93,16 @@ def opened(
 
 
 def edited(archive: Archive) -> tuple[str, ...]:
-    """What a run that goes on has to say of itself: what it was asked and answered is not as it left it.
+    """What a run that goes on has to say of itself: what it was asked and answered is not as it left it, or nobody can
+    say so.
 
-    Its results are made anew, and one that was cut off has no manifest to be held against.
+    Its results are made anew, and one that was cut off has no manifest yet.
     """
     stated = archive.read(MANIFEST)
-    found = _differences(archive, stated, _is_kept) if stated is not None else manifest.Differences()
+    if stated is None:
+        fault = _without_manifest(runfile.read_if_complete(archive.read(RUN_FILE), archive.root), archive.root)
+        return () if fault.cut_off else (fault.doubt,)
+    found = _differences(archive, stated, _is_kept)
     return (_altered(found, archive.root).doubt,) if found else ()
 
 
@@ -121,8 +125,8 @@ def _without_manifest(run: RunFile | None, root: str) -> _Fault:
         doubt = f"The run '{root}' did not come to its end, so that no {MANIFEST} says what it left"
         return _Fault(doubt, *_going_on(root, "go on with it by"), cut_off=True)
     doubt = (
-        f"The run '{root}' ended as {run.status} and has no {MANIFEST}, because not all of its files could be written "
-        "or somebody removed it"
+        f"The run '{root}' ended as {run.status} and has no {MANIFEST}, because that could not be written or somebody "
+        "removed it"
     )
     return _Fault(doubt, *_going_on(root, "judge its replies again by", "--mode", "eval"))
 

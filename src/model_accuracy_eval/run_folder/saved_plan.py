@@ -45,12 +45,9 @@ def load(source: str, where: str) -> RunPlan:
         settings = values["settings"]
         if settings.pop("contains", False):  # an older release's
             settings["match"] = "contains"
-        plan = msgspec.convert({**values["plan"], "settings": settings}, RunPlan)
+        return msgspec.convert({**values["plan"], "settings": settings}, RunPlan)
     except (SyntaxError, ValueError, TypeError, AttributeError, KeyError, IndexError, msgspec.ValidationError) as error:
         raise BadReuse(f"{where} cannot be read as the plan of a run: {error}.") from error
-    if plan.settings.limit and not plan.limit_is_sample:  # an older release's, which took the first ones
-        return plan.with_settings(limit=None, first=plan.settings.limit)
-    return plan
 
 
 def check_same_questions(old: RunPlan, new: RunPlan) -> None:

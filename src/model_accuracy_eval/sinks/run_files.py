@@ -26,19 +26,23 @@ class RunFiles:
     name = "files"
 
     def publish(self, result: Report | Outcome, folder: Store | None, published: Published) -> Published:
-        """A file that cannot be made or written keeps none of the others back, but for the manifest of them all."""
+        """A file that cannot be made or written keeps none of the others back. The manifest has all that were written:
+        without it, nobody could say later that the replies are those that the run got."""
         if not isinstance(result, Report) or folder is None:
             return published
-        failures = [failure for name, make in _files(result, folder) if (failure := _write(name, make, result, folder))]
-        if not failures:
-            failure = _write(MANIFEST, lambda: manifest.as_text(folder.names(), folder.parts), result, folder)
-            failures = [failure] if failure else []
-        if failures:
-            failures.append(
+        failures = {
+            name: failure for name, make in _files(result, folder) if (failure := _write(name, make, result, folder))
+        }
+        if RUN_FILE not in failures:  # else the run has not come to its end
+            names = [name for name in folder.names() if name not in failures]
+            failures[MANIFEST] = _write(MANIFEST, lambda: manifest.as_text(names, folder.parts), result, folder)
+        sentences = [*filter(None, failures.values())]
+        if sentences:
+            sentences.append(
                 "All other files of the run are there; for a whole report, type "
                 f"model-accuracy-eval run --mode eval --reuse {folder.root}."
             )
-        return published.with_failures(self.name, *failures)
+        return published.with_failures(self.name, *sentences)
 
 
 def _files(report: Report, store: Store) -> Iterator[MadeFile]:

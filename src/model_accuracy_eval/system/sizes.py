@@ -5,6 +5,9 @@ from fractions import Fraction
 
 from model_accuracy_eval.errors import BadValue
 
+MOST_DATA = "MODEL_ACCURACY_EVAL_MAX_DATA"
+"""The variable that names the bytes that one dataset's files may have in all, unpacked."""
+
 _UNITS = {
     "": 1, "b": 1,
     "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12,

@@ -15,10 +15,12 @@ import arro3.io
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import TableFile
 from model_accuracy_eval.records.problem import HEAD_BYTES, Media, MediaKind, MediaPlace, media_format
+from model_accuracy_eval.system.sizes import MOST_DATA, show_size
 
 ENDINGS = (".parquet", ".arrow")
 
 _LONGEST_REASON = 300
+_NUMBER_BYTES = 8
 _PANIC = "called `Result::unwrap()` on an `Err` value: "
 """What the library says before the reason when it gives up a file."""
 BATCH_ROWS = 32
@@ -27,8 +29,27 @@ BATCH_ROWS = 32
 
 def rows(name: str, content: bytes | TableFile) -> Iterator[dict[str, Any]]:
     """Row by row, so that pictures are never all here; a file that cannot be read is one sentence with its name."""
+    most = left = content.most if isinstance(content, TableFile) else None
     with _file(content) as path, _readable(name):
-        yield from _rows(path)
+        for row in _rows(path):
+            if most is not None and left is not None and (left := left - _bytes_of(row)) < 0:
+                raise BadData(
+                    f"{name} has rows of more than {show_size(most)}, which is what is left of what the files of one "
+                    f"dataset may have: {MOST_DATA} names another bound."
+                )
+            yield row
+
+
+def _bytes_of(value: Any) -> int:
+    """About as many as it takes when it is read; a picture is not."""
+    match value:
+        case str() | bytes():
+            return len(value)
+        case dict():
+            return sum(map(_bytes_of, value.values()))
+        case list():
+            return sum(map(_bytes_of, value))
+    return _NUMBER_BYTES
 
 
 @contextmanager
@@ -46,6 +67,8 @@ def _file(content: bytes | TableFile) -> Iterator[str]:
 def _readable(name: str) -> Iterator[None]:
     try:
         yield
+    except BadData:
+        raise
     except BaseException as error:
         # On damaged files the library panics, which is no `Exception`.
         if not (isinstance(error, Exception) or type(error).__name__ == "PanicException"):

@@ -27,6 +27,7 @@ from model_accuracy_eval.records import (
 _NAME = re.compile(
     r"(?P<hub>hf|ms):(?P<name>[\w.-]+/[\w.-]+)(?:@(?P<revision>[\w./-]+))?(?::(?P<config>[^:]*))?(?::(?P<split>[^:]+))?"
 )
+_SECRET = re.compile(r"(?:^|[&_-])(?:sig|signature|token|secret|password|key|auth|credential)=", re.IGNORECASE)
 _BLOB = re.compile(r"https://github\.com/(?P<repository>[^/]+/[^/]+)/blob/(?P<path>.+)")
 
 
@@ -64,8 +65,11 @@ def _of_url(name: str) -> tuple[str, DataFile]:
         name = f"https://raw.githubusercontent.com/{blob['repository']}/{blob['path']}"
     parts = urlsplit(name)
     file = unquote(parts.path).rpartition("/")[2]
-    if parts.username or parts.password:
-        raise BadValue(f"The address of a data file must hold no password, because reports show it: {parts.hostname}.")
+    if parts.username or parts.password or _SECRET.search(parts.query):
+        raise BadValue(
+            f"The address of a data file must hold no password or signature, as reports show it ({parts.hostname}): "
+            "fetch the file, and name that."
+        )
     if not parts.hostname or "." not in file:
         raise BadValue(f"'{name}' is no address of a data file: it must end in a name such as test.jsonl.")
     return name_of_files(file.removesuffix(".gz").rpartition(".")[0]), DataFile(name=file, source=DataSource(url=name))

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy
 
 from model_accuracy_eval.records import Draw
+from model_accuracy_eval.scoring.figures.groups import connected
 
 
 class Described(NamedTuple):
@@ -49,7 +50,7 @@ def drawn(
     `parts`: of every problem. `together`: of every problem, the names of groups that count only as a whole: problems of
     one group follow each other. `seed`: another one gives another order.
     """
-    units: Sequence[Sequence[int]] = _connected(together) if together else [(place,) for place in range(len(parts))]
+    units: Sequence[Sequence[int]] = connected(together) if together else [(place,) for place in range(len(parts))]
     members: dict[str, list[Sequence[int]]] = {}
     for unit in units:
         members.setdefault(parts[unit[0]], []).append(unit)
@@ -96,23 +97,3 @@ def _mixed(units: Sequence[Sequence[int]], seed: str) -> list[Sequence[int]]:
 
 def _uniform(seed: str) -> float:
     return int.from_bytes(sha256(seed.encode()).digest()[:6], "big") / 2**48
-
-
-def _connected(names: Sequence[Sequence[Hashable]]) -> list[list[int]]:
-    """The places whose names connect them, in the order of the first place of each."""
-    first: dict[Hashable, int] = {}
-    root = list(range(len(names)))
-
-    def root_of(place: int) -> int:
-        while root[place] != place:
-            root[place] = place = root[root[place]]
-        return place
-
-    for place, own in enumerate(names):
-        for name in own:
-            one, other = sorted((root_of(place), root_of(first.setdefault(name, place))))
-            root[other] = one
-    found: dict[int, list[int]] = {}
-    for place in range(len(names)):
-        found.setdefault(root_of(place), []).append(place)
-    return list(found.values())

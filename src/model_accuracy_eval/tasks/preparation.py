@@ -1,7 +1,7 @@
 """Task + rows → prepared dataset: the problems as they will be asked, and the hashes that identify them."""
 
 import hashlib
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -22,7 +22,7 @@ from model_accuracy_eval.records import (
 )
 from model_accuracy_eval.records.problem import MARKS, marked
 from model_accuracy_eval.scoring.answers import tools
-from model_accuracy_eval.scoring.figures.groups import groups_of
+from model_accuracy_eval.scoring.figures import groups
 from model_accuracy_eval.scoring.figures.judging import check, check_turns
 from model_accuracy_eval.scoring.metrics import user_functions
 from model_accuracy_eval.scoring.metrics.metric_table import pipelines
@@ -78,12 +78,12 @@ def _join_parts(
     if task.arrangement == "mixture":
         pairs = views.shuffled(pairs, seed=42)
     places = views.sliced(task, len(pairs))
-    of_groups = [groups_of(use for one in each.tasks for use in _uses(pipelines(one))) for each in datasets]
+    of_groups = [groups.groups_of(use for one in each.tasks for use in _uses(pipelines(one))) for each in datasets]
 
     def described(place: int) -> draw.Described:
         at, number = pairs[place]
         extras = datasets[at].problems[number].extras
-        return draw.Described(task.parts[at].name, [(at, *name) for name in _named(of_groups[at], extras)])
+        return draw.Described(task.parts[at].name, groups.named(of_groups[at], extras, at))
 
     chosen, drawn = draw.chosen(places, described, limit, first, by="part")
     found = ((place, at, datasets[at].problems[number]) for place in chosen for at, number in [pairs[place]])
@@ -115,11 +115,11 @@ def build(
     whole = list(rows) if task.views else []  # so that no other row gets the identity of one that a view leaves out
     rows = views.apply_views(task.views, whole, task.data.name) if task.views else rows
     places = {id(row): place for place, row in enumerate(whole)} if task.views else None
-    by, of_groups = _part_column(task), groups_of(_uses(resolved))
+    by, of_groups = _part_column(task), groups.groups_of(_uses(resolved))
 
     def described(place: int) -> draw.Described:
         row = rows[place]
-        return draw.Described(str(row.get(by)) if by else "", _named(of_groups, row))
+        return draw.Described(str(row.get(by)) if by else "", groups.named(of_groups, row))
 
     chosen, drawn = draw.chosen(views.sliced(task, len(rows)), described, limit, first, by=by)
     builder = _DatasetBuilder(task, rows, shots)
@@ -144,12 +144,6 @@ def drawn_by(task: TaskSpec) -> str:
 
 def _uses(judging: Iterable[Pipeline]) -> Iterator[MetricUse]:
     return (use for pipeline in judging for use in pipeline.metrics)
-
-
-def _named(columns: Sequence[str], values: Mapping[str, Any]) -> list[tuple[Hashable, ...]]:
-    """The groups of rows that one of these values belongs to."""
-    found = ((column, values.get(column)) for column in columns)
-    return [(column, group["name"]) for column, group in found if isinstance(group, dict)]
 
 
 def _prepared(

@@ -21,7 +21,7 @@ from tests.e2e.ray.ray_runs import (
 )
 from tests.waiting import until
 
-SPANNING = ("--engine", "ray", "--replicas", 2, "--nodes-per-replica", 2, "--resources", "NPU=2")
+SPANNING = ("--engine", "ray", "--replicas", 2, "--resources", "nodes=2,NPU=2")
 
 
 def meeting(adapter: Path) -> Path:

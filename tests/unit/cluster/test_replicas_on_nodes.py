@@ -135,8 +135,7 @@ def play(tmp_path: Path) -> Callable[..., Play]:
         ).with_settings(
             adapter=str(tmp_path / "adapter"),
             replicas=replicas,
-            nodes_per_replica=spanned,
-            resources=("NPU=2",),
+            resources=("NPU=2", f"nodes={spanned}"),
             engine="ray",
         )
         on_nodes.begin(plan, "/weights", lambda at, node: str(tmp_path / f"deploy_{at + node}.log"))

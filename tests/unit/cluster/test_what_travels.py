@@ -7,9 +7,10 @@ import pytest
 from tests.waiting import free_ports
 
 from model_accuracy_eval.cluster import ray_replicas
-from model_accuracy_eval.cluster.ray_connection import RayConnection, amounts, has_room, pack, shown, unpack
+from model_accuracy_eval.cluster.ray_connection import RayConnection, has_room, pack, shown, unpack
 from model_accuracy_eval.errors import Refused, UsageError
 from model_accuracy_eval.extras import installed
+from model_accuracy_eval.settings import Settings
 
 
 def test_a_folder_arrives_as_it_was(tmp_path: Path) -> None:
@@ -45,8 +46,9 @@ def test_a_folder_with_weights_in_it_is_refused(tmp_path: Path) -> None:
 
 
 def test_resources_are_counted() -> None:
-    wanted = amounts(("NPU=2", " CPU = 0.5"))
-    assert wanted == {"NPU": 2.0, "CPU": 0.5}
+    settings = Settings(resources=("NPU=2", " nodes = 3", " CPU = 0.5"))
+    wanted = settings.node_amounts
+    assert (wanted, settings.nodes_per_replica) == ({"NPU": 2.0, "CPU": 0.5}, 3)
     assert shown(wanted) == "NPU=2, CPU=0.5"
     assert has_room({"NPU": 2.0, "CPU": 1.0}, wanted)
     assert not has_room({"NPU": 1.0, "CPU": 64.0}, wanted)

@@ -170,7 +170,6 @@ def plan(task: TaskSpec, out: Path, **settings: Any) -> RunPlan:
         run_id="a" * 32,
         stamp="20260326_151326",
         settings=Settings(endpoint=("http://service",), out=str(out), max_failed_requests=10_000, **settings),
-        limit_is_sample=bool(settings.get("limit")),
         tasks=(task,),
         shard=Shard(index=1, count=3) if settings.get("shard") else None,
         groups=(TaskGroup(name="all", members=(task.name,), means=MEANS),),

@@ -13,7 +13,6 @@ SPELLINGS: list[tuple[str, str, Any, Any]] = [
     ("devices", "0,1", "0,1", "0,1"),
     ("devices", "3", 3, "3"),
     ("replicas", "4", 4, 4),
-    ("nodes-per-replica", "2", 2, 2),
     ("engine", "ray", "ray", "ray"),
     ("resources", "NPU=2, CPU=8", ["NPU=2", "CPU=8"], ("NPU=2", "CPU=8")),
     ("endpoint", "http://localhost:8000", "http://localhost:8000", ("http://localhost:8000",)),

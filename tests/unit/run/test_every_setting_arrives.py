@@ -44,7 +44,6 @@ BESIDE: dict[str, dict[str, str]] = {
     "runtime": {"adapter-image": "ascend/vllm"},
     "prompt-strategy": {"datasets": "humaneval"},
     "replicas": {"adapter": "./adapter", "model": "/weights"},
-    "nodes-per-replica": {"adapter": "./adapter", "model": "/weights", "engine": "ray", "resources": "NPU=8"},
     "engine": {"adapter": "./adapter", "model": "/weights"},
     "resources": {"adapter": "./adapter", "model": "/weights", "engine": "ray"},
     "require-gate": {"gate": "demo_gsm8k: avg@5 >= 60"},

@@ -70,7 +70,7 @@ def test_a_refused_port_comes_with_one_that_would_do(tmp_path: Path, replicas: i
 
 
 @pytest.mark.parametrize(
-    ("given", "variable"), [({"replicas": 2}, "PORT"), ({"nodes-per-replica": 2, "resources": "NPU=8"}, "NODE_RANK")]
+    ("given", "variable"), [({"replicas": 2}, "PORT"), ({"resources": "nodes=2,NPU=8"}, "NODE_RANK")]
 )
 def test_an_adapter_reads_what_tells_its_copies_apart(tmp_path: Path, given: dict[str, object], variable: str) -> None:
     """Otherwise two would take one port, or each node of a replica would serve alone."""

@@ -109,15 +109,19 @@ def test_a_closing_slash_of_the_endpoint_is_dropped() -> None:
         ),
         ({"resources": ("CPU=8",)}, "for CPU=8 add --engine ray."),
         (
-            {"nodes_per_replica": 2, "resources": ("NPU=8",)},
-            "A replica spans 2 nodes of a Ray cluster: give --engine ray",
+            {"resources": ("nodes=2", "NPU=8")},
+            "A replica spans nodes of a Ray cluster (nodes=2, NPU=8): give --engine ray",
         ),
-        ({"nodes_per_replica": 2, "engine": "ray"}, "give --engine ray, and what it takes of each."),
+        ({"resources": ("nodes=2",), "engine": "ray"}, "give --engine ray, and what it takes of each."),
         *(
             ({"engine": "ray", "resources": ("CPU=1", text)}, f"but one of these is not: CPU=1, {text}.")
-            for text in ("NPU", "NPU=0", "=2")
+            for text in ("NPU", "NPU=0", "=2", "nodes=0", "nodes=1.5", "nodes=")
         ),
         ({"adapter": None}, "Nothing to evaluate: give an adapter folder, or --endpoint URL"),
+        (
+            {"judge_endpoint": "http://me:secret@x"},
+            "An endpoint must hold no password, as reports show it: keys are read from MODEL_ACCURACY_EVAL_API_KEY and",
+        ),
         ({"model": None}, "deploy.sh needs weights: give their path with --model."),
         ({"num_return_sequences": 5, "k": (1, 10)}, "k = 10 needs at least 10 samples of every problem, but"),
         (
@@ -156,10 +160,8 @@ def test_contradictions_are_refused(settings: dict[str, Any], sentence: str) -> 
 
 
 def test_the_first_problems_have_figures_of_their_own() -> None:
-    """A gate on these alone claims nothing; a limit says that it is a sample."""
-    found = plan(first=5, gate=("demo_gsm8k: avg@5 >= 60",), gate_on="point")
-    assert (len(found.gates), found.limit_is_sample) == (1, False)
-    assert [plan(limit=limit).limit_is_sample for limit in (5, 0)] == [True, False]
+    """A gate on these alone claims nothing."""
+    assert len(plan(first=5, gate=("demo_gsm8k: avg@5 >= 60",), gate_on="point").gates) == 1
 
 
 def test_a_shard_is_a_part_and_decides_no_gates() -> None:

@@ -83,17 +83,6 @@ def test_what_is_no_plan_is_refused(source: str) -> None:
         saved_plan.load(source, "configs/x.py")
 
 
-def test_the_limit_of_an_older_plan_took_the_first_problems() -> None:
-    """So its run goes on with these, and is not mixed with a sample."""
-    older = PLAN.with_settings(limit=5)
-    read = saved_plan.load(saved_plan.dump(older), "here")
-    assert (read.settings.limit, read.settings.first) == (None, 5)
-    sample = replace(older, limit_is_sample=True)
-    assert saved_plan.load(saved_plan.dump(sample), "here") == sample
-    with pytest.raises(BadReuse, match="limit was not there, is 5; first was 5, is not there"):
-        saved_plan.check_same_questions(read, sample)
-
-
 def but(plan: RunPlan = PLAN, **changes: Any) -> RunPlan:
     return replace(plan, **changes)
 

@@ -21,7 +21,6 @@ from model_accuracy_eval.records import (
     Loglikelihood,
     MetricUse,
     Pipeline,
-    Problem,
     Report,
     Request,
     RunPlan,
@@ -33,11 +32,9 @@ from model_accuracy_eval.records import (
     Timings,
 )
 from model_accuracy_eval.records.code import ExecutionVerdict, Program
-from model_accuracy_eval.records.problem import Slice
 from model_accuracy_eval.run import pipeline
 from model_accuracy_eval.run_folder import journal, shard_folders
 from model_accuracy_eval.run_folder.shard_folders import ShardFolder
-from model_accuracy_eval.tasks import views
 
 N = 3
 
@@ -185,16 +182,12 @@ def shards_of(plan: RunPlan, world: World, count: int = 2) -> list[ShardFolder]:
     ("spoil", "sentence"),
     [
         (lambda lines, _: [*lines, lines[0]], "sample 0 of problem 1 for the second time"),
-        (lambda lines, other: [*lines, *other], "of problem 0, which the shard 1/2 was not asked"),
+        (lambda lines, other: [*lines, *other], "of problem 0, which the shard 0/2 has asked"),
         (lambda lines, _: [lines[0][:-9] + b"\n", *lines[1:]], "no sample ("),
         (lambda lines, _: [b"\xff\n", *lines], "no sample ("),
         (
             lambda lines, _: [lines[0].replace(b'"index":0', b'"index":3'), *lines[1:]],
             "sample 3 of problem 1, but each has 1, counted from 0",
-        ),
-        (
-            lambda lines, _: [lines[0].replace(b'"id":1,', b'"id":-1,'), *lines[1:]],
-            "of problem -1, which the shard 1/2 was not asked",
         ),
     ],
 )
@@ -210,16 +203,6 @@ def test_replies_that_no_run_leaves_are_not_merged(spoil: Any, sentence: str) ->
         shard_folders.check_samples([first, second])
     assert sentence in error.value.sentence
     assert f"'shard-1/{name}'" in error.value.sentence
-
-
-@given(st.integers(0, 9), st.integers(1, 4), st.integers(1, 5), st.integers(0, 4))
-def test_a_shards_problems_are_known_by_their_numbers(start: int, step: int, count: int, index: int) -> None:
-    """Whatever part of the file its task takes: those that `views.sharded` gives it, and no other."""
-    shard = Shard(index=index % count, count=count)
-    task = replace(TASKS["text"], slice=Slice(start=start, step=step))
-    problems = [Problem(id=number, messages=(), references=()) for number in range(40)[start::step]]
-    own = {problem.id for problem in views.sharded(tuple(problems), shard)}
-    assert {number for number in range(-3, 40) if shard_folders.is_of_shard(number, task, shard)} == own
 
 
 def test_a_shard_and_its_copy_are_named() -> None:

@@ -1,7 +1,6 @@
 """Results are published to all sinks in their order; failures come together at the end."""
 
 from collections.abc import Iterable
-from pathlib import Path
 
 import msgspec
 import pytest
@@ -13,6 +12,7 @@ from model_accuracy_eval.errors import EvalError, PublishFailed, Refused
 from model_accuracy_eval.ports import Ports, Published, Store
 from model_accuracy_eval.records import Fault, Outcome, Report
 from model_accuracy_eval.run import pipeline
+from model_accuracy_eval.run_folder import kept_run
 from model_accuracy_eval.sinks import FILES
 from model_accuracy_eval.sinks.publisher import Publisher
 from model_accuracy_eval.sinks.run_files import RunFiles
@@ -122,16 +122,22 @@ def test_a_failure_to_publish_does_not_hide_what_went_wrong_before() -> None:
     assert "The hook is gone." not in caught.value.sentence
 
 
-def test_a_full_disk_leaves_no_manifest(tmp_path: Path) -> None:
-    """The manifest says that a run came to its end, so it is not written when a file before it was not."""
+@pytest.mark.parametrize(("full", "listed"), [("report.html", True), ("run.json", False)])
+def test_the_manifest_has_all_that_was_written(full: str, *, listed: bool) -> None:
+    """So that replies can be held against it, whatever the disk had no room for; a run that did not come to its end has
+    none."""
 
     class FullStore(MemoryStore):
         def write(self, name: str, data: bytes | Iterable[bytes]) -> None:
-            if name == "report.html":
+            if name == full and not (isinstance(data, bytes) and b'"running"' in data):
                 raise PublishFailed("No space is left.")
             super().write(name, data)
 
     store = FullStore()
     with pytest.raises(PublishFailed, match="No space is left"):
         pipeline.run(plan(), ports(store))
-    assert "manifest.sha256" not in store.files
+    assert ("manifest.sha256" in store.files) == listed
+    if listed:
+        assert kept_run.edited(store) == ()
+        store.remove("manifest.sha256")
+        assert "somebody removed it" in kept_run.edited(store)[0]

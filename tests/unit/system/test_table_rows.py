@@ -182,6 +182,18 @@ def test_pictures_stay_in_the_file(tmp_path: Path) -> None:
     assert found["none"] is None
 
 
+def test_rows_are_bounded_however_well_they_are_packed(tmp_path: Path) -> None:
+    """A thousand equal rows take no room in the file; pictures stay there, so that they do not count."""
+    rows = [{"text": ["x" * 1000], "image": {"bytes": PNG + b"x" * 10_000, "path": None}}] * 1000
+    path = tmp_path / "a.parquet"
+    path.write_bytes(as_parquet(pyarrow.Table.from_pylist(rows)))
+    assert path.stat().st_size < 250_000
+    assert len(list(table_files.rows("a", TableFile(path=str(path), most=1_100_000)))) == 1000
+    read = table_files.rows("a", TableFile(path=str(path), most=500_000))
+    with pytest.raises(BadData, match="a has rows of more than 500 kB, .*MODEL_ACCURACY_EVAL_MAX_DATA names another"):
+        sum(1 for _ in read)
+
+
 def test_pictures_in_any_order_are_the_right_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A run that may stop early asks in an order by chance: the file is read once for a column."""
     chance = random.Random(3)

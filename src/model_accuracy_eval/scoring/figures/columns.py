@@ -1,6 +1,6 @@
 """One figure of the summary while its values are collected, and the names that figures have."""
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from math import isnan
 from typing import NamedTuple
@@ -35,6 +35,8 @@ class Cell(NamedTuple):
     """How the value varies from draw to draw: lost samples at their worst, and at their best; None: it is not known."""
     cluster: str = ""
     """Equal in problems that are not independent."""
+    together: Sequence[Hashable] = ()
+    """Names of groups that are drawn as a whole."""
 
     @property
     def runs(self) -> tuple[SampleValue, ...]:
@@ -163,9 +165,10 @@ class Column:
         """None: these are all problems there are, or the first ones."""
         if self.draw is None or self.of is None or len(self.cells) >= self.of:
             return None
-        parts = [part for part, cell in zip(self.parts, self.cells, strict=True) if cell.ends is not None]
-        clusters = self._clusters() if self.draw.whole_groups else []
-        return SampleOf(len(self.cells) / self.of, parts, clusters)
+        known = [(part, cell.together) for part, cell in zip(self.parts, self.cells, strict=True) if cell.ends]
+        units = groups.connected([names for _, names in known]) if self.draw.whole_groups else []
+        unit_of = {place: str(number) for number, unit in enumerate(units) for place in unit}
+        return SampleOf(len(self.cells) / self.of, [part for part, _ in known], [unit_of[at] for at in sorted(unit_of)])
 
     @property
     def _draws(self) -> int:

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from math import comb, sqrt
 from string import ascii_uppercase
@@ -275,6 +275,32 @@ def _find(dataset_result: DatasetResult | None, metric: str) -> SummaryRow | Non
 def groups_of(uses: Iterable[MetricUse]) -> list[str]:
     """The columns that say which rows count only together."""
     return list(dict.fromkeys(use.args.get("group", "group") for use in uses if use.name == "whole_group"))
+
+
+def named(columns: Iterable[str], values: Mapping[str, Any], *prefix: Hashable) -> list[tuple[Hashable, ...]]:
+    """The names of the groups that a row with these values belongs to."""
+    found = ((column, values.get(column)) for column in columns)
+    return [(*prefix, column, group["name"]) for column, group in found if isinstance(group, dict)]
+
+
+def connected(names: Sequence[Sequence[Hashable]]) -> list[list[int]]:
+    """The places whose names connect them, in the order of the first place of each."""
+    first: dict[Hashable, int] = {}
+    root = list(range(len(names)))
+
+    def root_of(place: int) -> int:
+        while root[place] != place:
+            root[place] = place = root[root[place]]
+        return place
+
+    for place, own in enumerate(names):
+        for name in own:
+            one, other = sorted((root_of(place), root_of(first.setdefault(name, place))))
+            root[other] = one
+    found: dict[int, list[int]] = {}
+    for place in range(len(names)):
+        found.setdefault(root_of(place), []).append(place)
+    return list(found.values())
 
 
 class GroupedValue(NamedTuple):

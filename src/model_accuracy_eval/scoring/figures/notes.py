@@ -110,11 +110,12 @@ def of_sources(sources: Iterable[RowsSource]) -> Iterator[str]:
 
 def of_clusters(rows: Iterable[SummaryRow]) -> Iterator[str]:
     """A sentence if problems share passages or the like."""
-    known = next((row.certainty for row in rows if row.certainty), None)
-    if known and known.sharing:
+    known = next(((row.certainty, row.of) for row in rows if row.certainty), None)
+    if known and (sharing := known[0].sharing):
+        what = "gates over problems of the kind" if known[1] else "intervals and gates over problems"
         yield (
-            f"The {known.problems:,} problems share {known.sharing}: intervals and gates over problems count these, "
-            "because answers about one of them go wrong together."
+            f"The {known[0].problems:,} problems share {sharing}: {what} count these, because answers about one of "
+            "them go wrong together."
         )
 
 

@@ -3,7 +3,7 @@
 One set of replies serves every pipeline. Texts are dropped as soon as their problem is judged; only values stay.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 
 from msgspec.structs import replace
 
@@ -105,6 +105,12 @@ class Scorecard:
             self._pipelines[problem.part] = pipelines(self._task.of(problem))
         return tuple(one for one in self._pipelines[problem.part] if judging.has_turn(problem, one))
 
+    def _together(self, problem: Problem) -> Sequence[Hashable]:
+        if self._draw is None or not self._draw.whole_groups:
+            return ()
+        uses = (use for pipeline in self._pipelines_of(problem) for use in pipeline.metrics)
+        return groups.named(groups.groups_of(uses), problem.extras, problem.part)
+
     def _collect(
         self, problem: Problem, pipeline: Pipeline, use: MetricUse, values: Sequence[SampleValue | None]
     ) -> dict[str, Column]:
@@ -115,7 +121,7 @@ class Scorecard:
         columns: dict[str, Column] = {}
         for name, cell in cells.items():
             column = self._columns.setdefault(name, Column(metric(use.name), use, len(values)))
-            column.cells.append(cell._replace(cluster=problem.cluster) if problem.cluster else cell)
+            column.cells.append(cell._replace(cluster=problem.cluster, together=self._together(problem)))
             column.unavailable |= UNAVAILABLE in values
             column.parts.append(groups.part(self._task, problem))
             columns[name] = column

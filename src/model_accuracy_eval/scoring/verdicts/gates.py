@@ -244,7 +244,8 @@ def _of_part(gate: Gate, row: SummaryRow | None, part: AskedPart, rule: GateRule
     about = f"{gate.metric} is about {value:.2f} in them, and " if value is not None else ""
     noisy = rule.over == "reruns" and row is not None and row.drawn
     again = " and asked again" if noisy and not part.repeated else ""
-    whole = f"of all {row.of:,} problems it" if row and row.of and rule.over == "reruns" else f"asked whole{again} it"
+    of = row.of if row and rule.over == "reruns" and not gate.from_baseline else None
+    whole = f"of all {of:,} problems it" if of else f"asked whole{again} it"
     unknown = (
         ", but what asking again would give is unknown: all its samples are the same" if noisy and not again else ""
     )

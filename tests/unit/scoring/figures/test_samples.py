@@ -1,6 +1,6 @@
 """Figures of a sample speak of all problems that it was drawn from; those of the first problems of these alone."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from random import Random
 
 import pytest
@@ -114,6 +114,24 @@ def test_the_interval_holds_as_often_as_it_says(asked: int, spread: float) -> No
         assert found is not None
         held += found.low <= 100 * sum(values) / 240 <= found.high
     assert 0.93 <= held / 600 <= 0.97
+
+
+@pytest.mark.parametrize("cluster", [lambda _: "", lambda number: f"picture {number % 7}"])
+def test_what_was_drawn_as_a_whole_counts_as_one(cluster: Callable[[int], str]) -> None:
+    """Ten questions of four rotations each say less than forty questions would, whatever else the problems share."""
+    halves = []
+    for whole in (False, True):
+        draw = Draw(asked=40, of=400, by="", parts={"": 400}, whole_groups=whole)
+        card = Scorecard(task(pipe("exact", "whole_group")), 1, (1,), draw=draw)
+        for number in range(40):
+            group = {"name": str(number // 4), "rows": 4}
+            asked = problem(number, cluster=cluster(number), extras={"group": group})
+            card.judge(asked, said("a" if number // 4 % 2 else "b"))
+        row, *_ = card.rows("0ba9da")
+        halves.append(half(row))
+        (note,) = notes.of_clusters([row]) if cluster(0) else ("",)
+        assert not note or "7 clusters: gates over problems of the kind count these" in note
+    assert halves[1] > 1.7 * halves[0]
 
 
 # Gates.
