@@ -176,7 +176,7 @@ def test_weights_wait_for_a_busy_node_and_no_longer_than_the_user_says() -> None
 
     def weights(patience: float | None) -> NodeWeights:
         never: Any = None
-        return NodeWeights(cluster, never, ("NPU=2",), nodes=1, clock=ports.clock, say=said.append, patience=patience)  # type: ignore[arg-type]
+        return NodeWeights(cluster, never, {"NPU": 2}, nodes=1, clock=ports.clock, say=said.append, patience=patience)  # type: ignore[arg-type]
 
     with pytest.raises(Refused, match=r"For 60 s, which --ready-timeout allows, .*NPU=2 free \(NPU: 0 of 8 are free\)"):
         weights(60.0).measure("/weights", "1GB")
