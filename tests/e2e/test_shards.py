@@ -159,7 +159,9 @@ def test_shards_split_a_sample_that_its_name_asks_for(tmp_path: Path) -> None:
         shards = [evaluated(server, tiny, tmp_path / f"s{at}", "-n", 1, "--shard", f"{at}/2") for at in (0, 1)]
         single = evaluated(server, tiny, tmp_path / "whole", "-n", 1)
     assert command.run("merge", *shards, "--out", tmp_path / "merged").code == 0
-    assert told(command.only_run(tmp_path / "merged"), "many@tiny") == told(single, "many@tiny")
+    merged = command.only_run(tmp_path / "merged")
+    assert told(merged, "many@tiny") == told(single, "many@tiny")
+    assert "unverified" not in command.facts(merged)
 
 
 def test_shards_split_a_sample(tmp_path: Path, questions: Path) -> None:

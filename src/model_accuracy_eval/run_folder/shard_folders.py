@@ -11,7 +11,8 @@ import msgspec
 from model_accuracy_eval.errors import BadReuse
 from model_accuracy_eval.ports import Archive, Store
 from model_accuracy_eval.records import RunPlan, Settings, Shard
-from model_accuracy_eval.run_folder import journal, predictions, runfile, saved_plan
+from model_accuracy_eval.run_folder import journal, manifest, predictions, runfile, saved_plan
+from model_accuracy_eval.run_folder.manifest import MANIFEST
 from model_accuracy_eval.run_folder.run_archive import FolderArchive
 from model_accuracy_eval.run_folder.runfile import RUN_FILE, RunFile
 from model_accuracy_eval.run_folder.saved_plan import sampling_change
@@ -57,6 +58,7 @@ def gather(shards: Sequence[ShardFolder], store: Store, *, run_id: str) -> None:
     if run_file is not None:
         store.write(RUN_FILE, run_file)
     store.write(f"configs/{plan.stamp}_merged.py", saved_plan.dump(plan).encode())
+    store.write(MANIFEST, manifest.as_text(store.names(), store.parts))
 
 
 def merged_plan(shards: Sequence[ShardFolder], run_id: str) -> RunPlan:

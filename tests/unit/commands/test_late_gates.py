@@ -91,7 +91,7 @@ def test_a_verdict_that_was_not_written_whole_is_none() -> None:
     with pytest.raises(OSError, match="No space"):
         write_verdict(verdict, store)
     assert written == ["configs/20260326_151326_gated.py"]
-    with pytest.raises(BadReuse, match="has no manifest.sha256, because not all"):
+    with pytest.raises(BadReuse, match="has no manifest.sha256, because that could not be written"):
         render(kept_run.opened(store).report(), store, store.read(manifest.MANIFEST))
 
 
