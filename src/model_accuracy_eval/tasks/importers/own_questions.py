@@ -14,7 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from model_accuracy_eval.benchmarks import prompt_parts
-from model_accuracy_eval.errors import BadData, UnknownName
+from model_accuracy_eval.errors import BadData, BadValue, UnknownName
 from model_accuracy_eval.records import (
     DataFile,
     DataRow,
@@ -248,6 +248,8 @@ def _matched(task: TaskSpec, match: str) -> TaskSpec:
     (pipeline, *others) = task.pipelines
     if others:  # options alone
         return task
+    if [use.name for use in pipeline.metrics] != ["own_equal"]:
+        raise BadValue(f"--match {match}: the task file of {task.name} says itself how its answers are judged.")
     filters = tuple(replace(step, args={"match": match}) for step in pipeline.filters)
     metrics = tuple(replace(use, args={"match": match}) for use in pipeline.metrics)
     return replace(

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from model_accuracy_eval.errors import BadData, EvalError
-from model_accuracy_eval.records import Attempt, PreparedDataset, VerdictReason
+from model_accuracy_eval.records import Attempt, MetricUse, Pipeline, PreparedDataset, Step, VerdictReason
 from model_accuracy_eval.scoring.figures.judging import judge
 from model_accuracy_eval.tasks import preparation
 from model_accuracy_eval.tasks.importers import own_questions, own_verdicts
@@ -401,6 +402,14 @@ def test_a_user_says_how_answers_are_compared(match: str, answer: str, reply: st
     assert (why(paper, 0, reply), why(paper, 1, "ANSWER: A")) == ("right", "right")
     assert paper.questions == built("a.jsonl", rows).questions
     assert f"With --match {match}" in "".join(own_verdicts.told(paper))
+
+
+def test_a_task_file_with_its_own_judging_is_not_judged_in_another_way() -> None:
+    task = own_questions.from_file("a.jsonl", jsonl({"question": "?", "answer": "x"}))
+    other = replace(task, pipelines=(Pipeline(filters=(Step(name="stripped"),), metrics=(MetricUse(name="exact"),)),))
+    assert own_questions.matched([other], "auto") == (other,)
+    with pytest.raises(EvalError, match="--match contains: the task file of a says itself how its answers are judged"):
+        own_questions.matched([other], "contains")
 
 
 def test_right_answers_that_are_no_patterns_are_refused_before_anything_is_asked() -> None:
