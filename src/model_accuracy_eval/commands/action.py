@@ -436,6 +436,8 @@ class _Evaluation:
             step.step.notice(f"The environment says whom this step talks to: {', '.join(obeyed)}.")
         if checked_out:
             user = _adapter_user(plan, allow_unsafe=self._inputs.allow_unsafe)
+            if user:
+                step.step.hide_files()
             if user and plan.settings.baseline and not is_artifact(plan.settings.baseline):
                 user.refuse_answers(plan.settings.baseline)
             facts |= {"tree": checked_out.tree, "deploy.sh": _confinement(plan, user)}

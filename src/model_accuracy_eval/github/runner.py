@@ -103,6 +103,14 @@ class Runner:
         if not whole:
             self.notice(f"The job summary holds at most {SUMMARY_BYTES} bytes and was cut.")
 
+    def hide_files(self) -> None:
+        """Takes the list of the runner's command files from everybody but its owner: deploy.sh may run beside them."""
+        for name in ("GITHUB_OUTPUT", "GITHUB_STATE", "GITHUB_STEP_SUMMARY"):
+            if path := self._environ.get(name):
+                folder = Path(path).parent
+                with contextlib.suppress(OSError):  # the files themselves are closed all the same
+                    folder.chmod(folder.stat().st_mode & ~0o044)
+
     def give_back(self, folder: str) -> None:
         """Changes the owner of what this container wrote as root to that of the workspace, never through a link.
 

@@ -145,3 +145,10 @@ def test_giving_back_without_a_workspace_does_nothing(tmp_path: Path) -> None:
     runner().give_back(str(tmp_path))
     runner(GITHUB_WORKSPACE=str(tmp_path)).give_back(str(tmp_path))
     assert tmp_path.stat().st_uid == before
+
+
+def test_others_may_not_list_the_command_files(tmp_path: Path) -> None:
+    """Nor does anything else change: later steps still write to the files whose names they are told."""
+    tmp_path.chmod(0o755)
+    runner(GITHUB_OUTPUT=str(tmp_path / "output"), GITHUB_STATE=str(tmp_path / "state")).hide_files()
+    assert tmp_path.stat().st_mode & 0o777 == 0o711
