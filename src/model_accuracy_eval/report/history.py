@@ -175,16 +175,8 @@ def _chosen_figure(line: HistoryLine, metric: str | None) -> PastFigure | None:
 def _key(line: HistoryLine, figure: PastFigure) -> tuple[str, ...]:
     """What figures of one series have in common, as texts that can be sorted."""
     sampling = msgspec.json.encode(line.sampling, order="deterministic").decode()
-    names = (
-        line.dataset,
-        line.version,
-        figure.metric,
-        line.model or "",
-        line.label,
-        line.repository.lower(),
-        line.path,
-    )
-    return (*names, sampling, str(line.n), _asked(line))
+    names = (line.dataset, line.version, figure.metric, line.model or "", line.label)
+    return (*names, line.repository.lower(), line.path, sampling, str(line.n), _asked(line))
 
 
 def _asked(line: HistoryLine) -> str:

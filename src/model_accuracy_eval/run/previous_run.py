@@ -148,10 +148,7 @@ def _differently_drawn(old: Sampling | None, new: Sampling) -> str:
 
 
 def against(
-    base: Baseline,
-    plan: RunPlan,
-    service: Service | None,
-    dataset_results: tuple[DatasetResult, ...],
+    base: Baseline, plan: RunPlan, service: Service | None, dataset_results: tuple[DatasetResult, ...]
 ) -> Comparison:
     """Compares the run that has just been judged with its baseline."""
     sides = {result.dataset: comparison_statistics.dataset_outcome(result) for result in dataset_results}

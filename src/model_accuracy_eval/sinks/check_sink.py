@@ -173,7 +173,9 @@ class StatusSink:
         return published
 
     def publish(self, result: Report | Outcome, folder: Store | None, published: Published) -> Published:
-        self._set(CONCLUSIONS[outcome(result).conclusion].status, title(result, 140), published)
+        # GitHub shows 140 characters, of which the commit is to be one part.
+        words = f"{title(result, 90)} · {self._parts.identity(result).line}"
+        self._set(CONCLUSIONS[outcome(result).conclusion].status, words, published)
         return published
 
     def _set(self, state: StatusState, description: str, published: Published) -> None:

@@ -1,6 +1,7 @@
 """The action's story before a real GitHub client, a real runner's files and a real plan; fakes stand for the machine."""
 
 import io
+import itertools
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -49,6 +50,8 @@ JOB = ActionContext(
     nonce="1",
     run_url="https://github.example/run",
 )
+_RUNS = itertools.count(1001)
+"""Numbers of workflow runs."""
 SINKS: dict[str, Any] = {"artifact_name": "report"}
 """Inputs for the sinks."""
 
@@ -87,7 +90,7 @@ class Stage:
         self.answer = stopping
 
     def run(self, sinks: Mapping[str, Any] = SINKS, /, **job: Any) -> int:
-        self.asked = asked = replace(self.job, **job)
+        self.asked = asked = replace(self.job, **{"run": f"{next(_RUNS)}-1", **job})
         step = Runner(self.environment, self.log)
         with client(self.hub) as forge:
             parts = SinkParts(
