@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations
-from math import exp, log, prod, sqrt
+from math import exp, inf, log, prod, sqrt
 from random import Random
 from typing import Any
 
@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from model_accuracy_eval.errors import BadValue, UnknownName
 from model_accuracy_eval.scoring.figures import intervals
 from model_accuracy_eval.scoring.figures.aggregations import AGGREGATIONS, aggregation
-from model_accuracy_eval.scoring.figures.reductions import cons_at_k, pass_at_k
+from model_accuracy_eval.scoring.figures.reductions import REDUCTIONS, cons_at_k, pass_at_k, reduction, reduction_ends
+from model_accuracy_eval.scoring.metrics.metric_type import LostValue
 
 ESTIMATORS = (pass_at_k, cons_at_k)
 
@@ -233,3 +234,19 @@ def test_f1_counts_labels_of_any_kind() -> None:
     assert figure("f1", [("b", "b"), ("a", "b"), ("a", "a")]) == pytest.approx(2 / 3)
     assert figure("f1", [(1, 1), (0, 1), (0, 0)]) == pytest.approx(2 / 3)
     assert figure("f1", [(2, 2), (0, 1), (1, 1)]) == pytest.approx((1 + 2 / 3 + 0) / 3)
+
+
+@given(
+    st.sampled_from([*REDUCTIONS, "pass@2", "cons_at_1"]),
+    st.lists(st.tuples(st.sampled_from([0.0, 1.0]), st.booleans()), min_size=2, max_size=5),
+    st.booleans(),
+)
+def test_no_value_of_a_lost_sample_leaves_the_ends(name: str, samples: list[tuple[float, bool]], wide: bool) -> None:
+    """And what counts right and wrong stays between none and all, whatever is known of the lost ones."""
+    unknown = LostValue(-inf, inf) if wide else LostValue(0.0, 1.0)
+    ends = reduction_ends(name, [unknown if lost else value for value, lost in samples], [2])
+    reduced = reduction(name)([value for value, _ in samples], [2])
+    assert ends.keys() == reduced.keys()
+    assert all(low <= reduced[key] <= high for key, (low, high) in ends.items())
+    if "@" in name or "_at_" in name:
+        assert all(0 <= low <= high <= 1 for low, high in ends.values())
