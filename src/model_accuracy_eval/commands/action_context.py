@@ -71,7 +71,10 @@ class ActionPorts:
 class ActionInputs(Record, frozen=True, kw_only=True):
     """The inputs that only the action has."""
 
-    adapter_repository: Annotated[str, about("Repository of the adapter, as owner/name.")] = ""
+    adapter_repository: Annotated[
+        Annotated[str, Meta(pattern=r"^([\w-]+/(?!\.{1,2}\Z)[\w.-]+)?\Z")],
+        about("Repository of the adapter, as owner/name."),
+    ] = ""
     adapter_ref: Annotated[
         str, about("Commit of the adapter; default: the pull request's head commit, otherwise the commit of the event.")
     ] = ""

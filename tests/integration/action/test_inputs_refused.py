@@ -38,6 +38,8 @@ def played(hub: FakeGitHub, folder: Path, with_: dict[str, str], **more: str) ->
     [
         ({"gates": "demo_gsm8k: avg@5 >= 99"}, "no input called 'gates' in acme/adapter/.github/workflows/accuracy.yml; did you mean gate"),
         ({"max_failed_requests": "3"}, "no input called 'max_failed_requests'"),
+        ({"adapter-repository": "acme/adapter/../../mallory/evil"}, "'adapter-repository' cannot be 'acme/adapter/../"),
+        ({"adapter-repository": "acme/.."}, "'adapter-repository' cannot be 'acme/..'"),
         ({"artifact-name": "a/b"}, "'artifact-name' cannot be 'a/b'"),
         ({"label": "../x"}, "'label' cannot be '../x'"),
         ({"comment": "perhaps"}, "'comment' cannot be 'perhaps'"),
