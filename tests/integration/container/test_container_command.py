@@ -2,12 +2,16 @@
 
 import signal
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
+import pytest
 from tests.e2e import command
 from tests.integration.container.tools import ADAPTER_IMAGE
 from tests.waiting import free_port, free_ports, until
 
+from model_accuracy_eval.adapter.adapter_container import ContainerLauncher, ContainerOptions
+from model_accuracy_eval.system import docker_engine
 from model_accuracy_eval.system.docker_engine import MARK
 
 if TYPE_CHECKING:
@@ -51,3 +55,23 @@ def test_each_replica_has_a_container_of_its_own(client: "DockerClient", tmp_pat
 def owned(client: "DockerClient", pid: int) -> list[str]:
     found = client.containers.list(all=True, filters={"label": f"{MARK}=1"}, ignore_removed=True)
     return [one.name or "" for one in found if f" {pid} " in one.labels[f"{MARK}.owner"]]
+
+
+def test_an_image_whose_tag_moves_is_the_one_that_was_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its digest stands in the report before deploy.sh is started, and that image is started."""
+    tags = {"acme/serving:1": "sha256:old"}
+
+    def get(name: str) -> SimpleNamespace:
+        found = tags.get(name, name)
+        digests = [f"other/name@{found}-manifest", f"acme/serving@{found}-manifest"]
+        return SimpleNamespace(id=found, attrs={"RepoDigests": digests})
+
+    client = SimpleNamespace(images=SimpleNamespace(get=get), close=lambda: None)
+    monkeypatch.setattr(docker_engine, "connect", lambda _environ: client)
+    launcher = ContainerLauncher({}, ContainerOptions(image="acme/serving:1"))
+    assert launcher.image() == "acme/serving@sha256:old-manifest"
+    tags["acme/serving:1"] = "sha256:evil"
+    assert launcher.image() == "acme/serving@sha256:old-manifest"
+    assert (
+        ContainerLauncher({}, ContainerOptions(image="acme/serving:1")).image() == "acme/serving@sha256:evil-manifest"
+    )
