@@ -123,7 +123,7 @@ def test_an_answer_that_is_not_found_is_not_wrong() -> None:
     assert verdict_of(said("none"), problem(0, "5"), numbers).why == "not found"
 
 
-@pytest.mark.parametrize(("text", "doubtful"), [("The answer is 5.", ()), ("We have 3 pans and 5 eggs.", (0,))])
+@pytest.mark.parametrize(("text", "doubtful"), [("The answer is 5.", ()), ("We have 3 pans. We have 5 eggs.", (0,))])
 def test_a_doubtful_answer_is_judged_and_marked(text: str, doubtful: tuple[int, ...]) -> None:
     """In the verdict and in the problem's result, and it is a text that can be saved."""
     numbers = Pipeline(filters=(Step(name="number_answer"),), metrics=(MetricUse(name="number", label="accuracy"),))
