@@ -206,12 +206,14 @@ def open_folder(plan: RunPlan, datasets: tuple[PreparedDataset, ...], ports: Por
 
 
 def begin(plan: RunPlan, store: Store, ports: Ports) -> None:
-    """Its files are no longer those of a run that came to its end.
+    """From now on its files are not those of a run that came to its end; said again, it changes nothing.
 
     One that did is left as it is until the service has turned out to be the one that it asked.
     """
-    store.remove(MANIFEST)
-    store.write(f"configs/{plan.stamp}_{ports.facts['pid']}.py", saved_plan.dump(plan).encode())
+    own = f"configs/{plan.stamp}_{ports.facts['pid']}.py"
+    if store.read(own) is None or store.read(MANIFEST) is not None:
+        store.remove(MANIFEST)
+        store.write(own, saved_plan.dump(plan).encode())
 
 
 def _check(plan: RunPlan, datasets: tuple[PreparedDataset, ...], store: Store) -> None:
