@@ -112,6 +112,8 @@ def test_a_cropped_prompt_goes_through_every_command(data: Path, tmp_path: Path)
         journal = stopped / f"predictions/{command.LABEL}/{task}.jsonl"
         journal.write_bytes(b"".join(journal.read_bytes().splitlines(keepends=True)[: PROBLEMS // 2]))
     (stopped / "manifest.sha256").unlink()  # a run that was stopped has none
+    facts = stopped / "run.json"
+    facts.write_bytes(facts.read_bytes().replace(b'"status": "complete"', b'"status": "running"'))
     evaluate(BY_IDS, data, stopped.parent, "--reuse", stopped)
     parts = [evaluate(BY_IDS, data, tmp_path / f"s{index}", "--shard", f"{index}/2") for index in range(2)]
     merged = command.run("merge", *parts, "--out", tmp_path / "merged")

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import inf
+from operator import itemgetter
 from typing import Any
 
 import msgspec
@@ -232,20 +233,23 @@ class ReadingCounter(msgspec.Struct):
     more: int = 0
     fewer: int = 0
     different: int = 0
-    examples: tuple[str, ...] = ()
+    examples: list[tuple[int, str]] = []
+    """With their problems, by which they are chosen: in which order replies come changes no report."""
 
     def add(self, first: Sequence[Verdict], other: Sequence[Verdict], problem: Problem) -> None:
         for one, two in zip(first, other, strict=True):
-            if (one.value or 0.0) != (two.value or 0.0) and len(self.examples) < _EXAMPLES:
+            is_full = len(self.examples) == _EXAMPLES and self.examples[-1][0] <= problem.id
+            if (one.value or 0.0) != (two.value or 0.0) and not is_full:
                 name = "/".join(problem.key) or str(problem.id)
-                self.examples += (f"problem {name} as {_quoted(one.answer)} or {_quoted(two.answer)}",)
+                said = f"problem {name} as {_quoted(one.answer)} or {_quoted(two.answer)}"
+                self.examples = sorted([*self.examples, (problem.id, said)], key=itemgetter(0))[:_EXAMPLES]
             self.answers += one.answer is not None
             self.more += one.answer is None and two.answer is not None
             self.fewer += one.answer is not None and two.answer is None
             self.different += None not in {one.answer, two.answer} and one.answer != two.answer
 
     def reading(self) -> Reading:
-        return Reading(**msgspec.structs.asdict(self))
+        return Reading(**msgspec.structs.asdict(self) | {"examples": tuple(said for _, said in self.examples)})
 
 
 def reads_otherwise(first: Pipeline, other: Pipeline) -> bool:

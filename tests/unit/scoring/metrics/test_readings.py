@@ -64,6 +64,18 @@ def test_examples_are_for_readings_that_are_far_apart() -> None:
     assert far.readings()[0].examples == tuple(f"problem {number} as nothing or 'a'" for number in range(3))
 
 
+def test_examples_do_not_depend_on_the_order_of_the_replies() -> None:
+    """They are those of the first problems, whichever was answered first, with all of its samples."""
+    found = set()
+    for order in ((0, 1, 2, 3, 4), (4, 2, 0, 1, 3), (3, 4, 1, 0, 2)):
+        card = Scorecard(TWO, 2, (2,))
+        for number in order:
+            card.judge(problem(number, "a"), [*said("It is a"), *said("It is b")])
+        found.add(card.readings()[0].examples)
+    assert len(found) == 1
+    assert found.pop()[0] == "problem 0 as nothing or 'a'"
+
+
 def test_equal_readings_need_no_note() -> None:
     """The counts are in the results, and no sentence takes the reader's time."""
     card = scored([["answer is a"], ["?"]])
