@@ -30,7 +30,7 @@ test: $(READY)  ## what a change is tested with: everything that runs in minutes
 
 test-all: test test-long  ## every test: simulator, engines, references and parity too
 
-test-long: slow parity references oldest ray commands properties  ## what `make test` leaves out; many wait: `make -j 3 test-long`
+test-long: slow references ray properties parity commands oldest  ## what `make test` leaves out, the longest first; many wait: `make -j 3 test-long`
 
 slow: $(READY)  ## simulator, engines, kills
 	$(PYTEST) -m "slow and not references" --ignore tests/live --ignore tests/parity --ignore tests/e2e/ray
