@@ -16,7 +16,7 @@ import pytest
 from tests.e2e import command
 from tests.e2e.mistakes import MISTAKES, Mistake, healthy
 from tests.servers.http import HttpServer
-from tests.waiting import free_port
+from tests.waiting import HANGING, free_port
 
 PAGE = command.ROOT / "tests/golden/mistakes.md"
 HEAD = """\
@@ -65,7 +65,7 @@ def happened(mistake: Mistake, folder: Path, run: Path) -> "subprocess.Completed
         words = [word.format(**values) for word in shlex.split(mistake.command)]
         return subprocess.run(
             [sys.executable, "-m", "model_accuracy_eval", *words],
-            check=False, capture_output=True, text=True, cwd=folder, timeout=60,
+            check=False, capture_output=True, text=True, cwd=folder, timeout=HANGING,
             env=command.environment(**mistake.environment),
         )  # fmt: skip
 

@@ -9,13 +9,12 @@ from pathlib import Path
 
 import psutil
 import pytest
-from tests.waiting import free_ports
+from tests.waiting import HANGING, free_ports
 
 ENVIRONMENT = Path(".venv-ray", "bin").absolute()
 _STARTED = "This command will now block forever"
 ANY_PORTS = ("--min-worker-port=0", "--max-worker-port=0")
 """For workers; Ray's own range for them holds ports that tests take."""
-_SECONDS = 90.0
 _TRIES = 3
 
 
@@ -52,7 +51,7 @@ class Node:
 
     def wait(self) -> None:
         """On a busy machine Ray gives a node up before it is there."""
-        end = time.monotonic() + _SECONDS
+        end = time.monotonic() + HANGING
         while _STARTED not in self.log.read_text():
             if self.process.poll() is not None and self.tries < _TRIES:
                 self.start()

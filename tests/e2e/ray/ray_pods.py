@@ -16,7 +16,7 @@ import pytest
 from tests.e2e import command
 from tests.e2e.ray import ray_nodes
 from tests.e2e.ray.ray_nodes import Node
-from tests.waiting import free_ports, until
+from tests.waiting import HANGING, free_ports, until
 
 JSON = dict[str, Any]
 _OF_THE_IMAGE = ("bin", "etc", "lib", "lib64", "opt", "root", "sbin", "usr", "home", "nix")
@@ -59,7 +59,7 @@ class Pods:
         for group in self._cluster["workerGroupSpecs"]:
             for _ in range(group["replicas"]):
                 self._start(group, [f"--address={self._net}.1:{self._port}"]).wait()
-        until(self._takes_jobs, "the head takes jobs", 120)
+        until(self._takes_jobs, "the head takes jobs")
 
     def _takes_jobs(self) -> bool:
         """KubeRay's submitter waits for that, too."""
@@ -112,7 +112,7 @@ class Pods:
         """What a command of Ray prints that asks the dashboard."""
         done = subprocess.run(
             [str(ray_nodes.ENVIRONMENT / "ray"), *words, "--address", self.dashboard],
-            capture_output=True, text=True, env=ray_nodes.variables(), timeout=120, check=False,
+            capture_output=True, text=True, env=ray_nodes.variables(), timeout=HANGING, check=False,
         )  # fmt: skip
         return done.stdout + done.stderr
 

@@ -37,7 +37,7 @@ def start(*arguments: object, address: str = "") -> "subprocess.Popen[str]":
 
 
 def run(*arguments: object, address: str = "") -> command.Done:
-    return command.finish(start(*arguments, address=address), 120)
+    return command.finish(start(*arguments, address=address))
 
 
 def asked(adapter: Path, questions: Path, out: Path, *more: object) -> list[object]:

@@ -98,7 +98,7 @@ def pods(tmp_path_factory: pytest.TempPathFactory, volumes: Volumes) -> Iterator
 
 def followed(pods: Pods, words: str, job: str, *more: str) -> str:
     """The job until its end, and what it printed."""
-    return command.finish(pods.submitted(words, job, *more), 300).out
+    return command.finish(pods.submitted(words, job, *more)).out
 
 
 def told(pods: Pods, job: str) -> JSON:
@@ -149,11 +149,11 @@ def test_a_job_that_is_stopped_goes_on_with_reuse(pods: Pods, volumes: Volumes, 
     volumes.answer_after(2)
     words = entrypoint(FEWER, ("--out /results", "--out /results/stopped"))
     process = pods.submitted(words, "stopped")
-    until(lambda: answers(out) > 50, "some are answered", 240)
+    until(lambda: answers(out) > 50, "some are answered")
     assert processes_of(volumes.mark)
     pods.ray("job", "stop", "stopped")
-    printed = command.finish(process, 120).out
-    until(lambda: not processes_of(volumes.mark), "the servers have ended", 30)
+    printed = command.finish(process).out
+    until(lambda: not processes_of(volumes.mark), "the servers have ended")
     assert told(pods, "stopped")["status"] == "STOPPED", printed
     folder = command.only_run(out)
     kept = command.journal(folder, "lengths")

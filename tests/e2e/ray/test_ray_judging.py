@@ -53,9 +53,9 @@ def test_programs_are_judged_on_all_nodes(cluster: RayNodes, tmp_path: Path) -> 
         assert here.code == 0, here.err + here.out
         doomed.wait()
         process = start(*words, "--out", tmp_path / "there", "--engine", "ray", address=cluster.address)
-        until(lambda: found(tmp_path / "there") > 8, "some programs are judged", 60)
+        until(lambda: found(tmp_path / "there") > 8, "some programs are judged")
         doomed.lose()
-        there = command.finish(process, 120)
+        there = command.finish(process)
     assert there.code == 0, there.err + there.out
     folders = [command.only_run(tmp_path / name) for name in ("here", "there")]
     assert [each["metrics"] for each in figures(folders[0]).values()] == [

@@ -52,12 +52,12 @@ def test_a_node_is_lost_and_another_comes_late(
     out = tmp_path / "out"
     resources = ("--engine", "ray", "--replicas", 2, "--resources", "NPU=7", "--ready-timeout", 90)
     process = start(*asked(adapter, questions, out, *resources), address=cluster.address)
-    until(lambda: answers(out) > PROBLEMS * N // 10, "a tenth is answered", 60)
+    until(lambda: answers(out) > PROBLEMS * N // 10, "a tenth is answered")
     doomed.lose()
     first = answers(out)
     late = cluster.start(npus=14)
     late.wait()
-    done = command.finish(process, 120)
+    done = command.finish(process)
     assert done.code == 0, done.err
     folder = command.only_run(out)
     assert figures(folder) == expected
@@ -78,10 +78,10 @@ def test_ctrl_c_ends_every_deploy_sh_and_the_run_goes_on_elsewhere(
 ) -> None:
     out = tmp_path / "out"
     process = start(*asked(adapter, questions, out, *ON_RAY), address=cluster.address)
-    until(lambda: answers(out) > 200, "some are answered", 60)
+    until(lambda: answers(out) > 200, "some are answered")
     assert processes_of(adapter)
     process.send_signal(signal.SIGINT)
-    done = command.finish(process, 30)
+    done = command.finish(process)
     assert done.code == 130, done.err
     assert not processes_of(adapter)
     folder = command.only_run(out)

@@ -52,8 +52,8 @@ def test_what_a_lost_node_served_the_others_answer(
         fourth.lose()
     else:
         second_ranks(adapter)[0].kill()
-    until(lambda: len(processes_of(adapter)) == 2, "the other rank of that replica has ended", 60)
-    done = command.finish(process, 240)
+    until(lambda: len(processes_of(adapter)) == 2, "the other rank of that replica has ended")
+    done = command.finish(process)
     assert done.code == 0, done.err + done.out
     folder = command.only_run(out)
     assert figures(folder) == expected
