@@ -50,14 +50,19 @@ class Node:
             self.process = subprocess.Popen(self.command, stdout=output, stderr=output, env=variables())
 
     def wait(self) -> None:
-        """On a busy machine Ray gives a node up before it is there."""
-        end = time.monotonic() + HANGING
+        """On a busy machine Ray gives a node up before it is there, or waits for itself for ever: then once more."""
+        while not self._is_up(HANGING / _TRIES):
+            assert self.tries < _TRIES, self.log.read_text()
+            self.lose()
+            self.start()
+
+    def _is_up(self, seconds: float) -> bool:
+        end = time.monotonic() + seconds
         while _STARTED not in self.log.read_text():
-            if self.process.poll() is not None and self.tries < _TRIES:
-                self.start()
-            assert self.process.poll() is None, self.log.read_text()
-            assert time.monotonic() < end, self.log.read_text()
+            if self.process.poll() is not None or time.monotonic() > end:
+                return False
             time.sleep(0.05)
+        return True
 
     def lose(self) -> None:
         """At once, as when a machine loses its power; it may be lost already."""
