@@ -11,7 +11,7 @@ from typing import get_type_hints
 import click
 import msgspec
 import yaml
-from docs import data_faults
+from docs import data_faults, diagnosis_page
 from docs.dataset_pages import datasets, steps_and_metrics
 
 from model_accuracy_eval.cli import main
@@ -56,6 +56,7 @@ def pages() -> dict[str, str]:
         "steps-and-metrics.md": steps_and_metrics(NOTE),
         "commands.md": _commands(),
         "action.md": _action(),
+        "diagnosis.md": diagnosis_page.page(NOTE),
         "saved-replies.md": _saved_replies(),
         "task.schema.json": _schema(),
     }

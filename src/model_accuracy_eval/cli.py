@@ -32,6 +32,7 @@ COMMANDS: Mapping[str, str] = {
     "view": "Look at the runs of a folder in the browser.",
     "batch": "Answer every prompt of a file.",
     "tasks": "What can be evaluated.",
+    "diagnose": "Find faults of an inference implementation, without right answers.",
     "doctor": "Check this machine, its connections, or a service.",
     "init": "Write the files that evaluate an adapter's repository.",
     "verify": "Check that a run is what it left.",

@@ -20,6 +20,8 @@ from model_accuracy_eval.records.exchange import Reply as Reply
 from model_accuracy_eval.records.exchange import Request as Request
 from model_accuracy_eval.records.exchange import RequestMethod as RequestMethod
 from model_accuracy_eval.records.exchange import Samplers as Samplers
+from model_accuracy_eval.records.exchange import ScoredReply as ScoredReply
+from model_accuracy_eval.records.exchange import ScoredToken as ScoredToken
 from model_accuracy_eval.records.exchange import Service as Service
 from model_accuracy_eval.records.exchange import Timings as Timings
 from model_accuracy_eval.records.exchange import ToolCall as ToolCall

@@ -191,6 +191,29 @@ class Reply(Record, frozen=True, kw_only=True):
     """Which replica of the service answered; empty if there is one service."""
 
 
+class ScoredToken(Record, frozen=True, array_like=True):
+    """A token of an answer, with the likeliest ones at its place, as far as the service tells them."""
+
+    text: str
+    logprob: float
+    likeliest: tuple[tuple[str, float], ...] = ()
+
+    @property
+    def margin(self) -> float | None:
+        """How far the token is ahead of all others, in nats; negative where another one was likelier."""
+        others = [logprob for text, logprob in self.likeliest if text != self.text]
+        return self.logprob - max(others) if others else None
+
+
+class ScoredReply(Record, frozen=True, kw_only=True):
+    """An answer in one piece."""
+
+    text: str
+    finish_reason: str | None = None
+    tokens: tuple[ScoredToken, ...] = ()
+    usage: Usage | None = None
+
+
 class Attempt(Record, frozen=True, kw_only=True):
     """One sample: the answer number `index` to problem `problem`, or why there is none."""
 

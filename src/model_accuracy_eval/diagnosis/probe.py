@@ -1,0 +1,168 @@
+"""What a probe is made of: whom it asks, the questions whose answers are known, and what it finds.
+
+No right answer is needed: a service is compared with itself. What it says to a question alone, one request after the
+other, is what it has to say in any company, after any history and in any form.
+"""
+
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from itertools import accumulate
+from typing import Literal, NamedTuple, Protocol
+
+from msgspec.structs import replace
+
+from model_accuracy_eval.records import Fault, Message, Record, Reply, Request, ScoredReply, ScoredToken
+
+
+class Subject(Protocol):
+    """The service, as probes ask it. Answers come in the order of the requests."""
+
+    salt: str
+    """Digits that no other look at the service has: a prompt with them is in no cache."""
+
+    async def ask(self, requests: Sequence[Request], at_once: int = 1) -> list[Reply]:
+        """Streamed chat answers, so many requests in flight."""
+
+    async def scored(self, requests: Sequence[Request], at_once: int = 1) -> list[ScoredReply | Fault]:
+        """Answers in one piece, with the log-probabilities of their tokens if the service gives them."""
+
+    async def rescored(
+        self, prompt: str, tokens: int
+    ) -> tuple[tuple[ScoredToken, ...], tuple[ScoredToken, ...]] | Fault:
+        """What follows a text, token by token as it was written, and the same tokens read as part of a prompt."""
+
+    async def abandon(self, requests: Sequence[Request], seconds: float) -> None:
+        """Begins to ask all of them, and hangs up after that time."""
+
+
+ProbeState = Literal["PASS", "FAIL", "SKIP"]
+
+
+class ProbeResult(Record, frozen=True):
+    """FAIL: a fault was seen, with what to try next. SKIP: it could not be looked at, which is no PASS."""
+
+    state: ProbeState
+    sentence: str
+    next_step: str = ""
+
+
+class Needle(NamedTuple):
+    """A question, and the answer to it alone at temperature 0."""
+
+    request: Request
+    text: str
+    tokens: tuple[ScoredToken, ...] = ()
+    """Of the answer in one piece, where that was the same; empty: the service gives none."""
+
+    def margin(self, other: str) -> float | None:
+        """How far the likeliest token was ahead of the next one where another answer parts from this one, in nats.
+        None: unknown. Near ties tip over by rounding alone; a token that was sure does not."""
+        parts = next((at for at, (one, two) in enumerate(zip(self.text, other, strict=False)) if one != two), None)
+        parts = min(len(self.text), len(other)) if parts is None else parts
+        ends = accumulate(len(token.text) for token in self.tokens)
+        token = next((token for token, end in zip(self.tokens, ends, strict=True) if end > parts), None)
+        return (token or self.tokens[-1]).margin if self.tokens else None
+
+
+class ChangedAnswers(NamedTuple):
+    """Answers that were another one than before."""
+
+    asked: int
+    changed: tuple[tuple[Needle, str], ...]
+    margins: tuple[float | None, ...]
+
+    @property
+    def is_fault(self) -> bool:
+        """More than rounding: a sure token changed, or, of a service that shows no probabilities, a fifth of all."""
+        sure = [margin for margin in self.margins if margin is not None and margin > SURE]
+        if any(margin is not None for margin in self.margins):
+            return bool(sure)
+        return len(self.changed) >= max(3, self.asked / 5)
+
+    @property
+    def shown(self) -> str:
+        """Such as: 7 of 24 answers differ, such as '42' → '41' to '17+25='."""
+        needle, other = max(zip(self.margins, self.changed, strict=True), key=lambda pair: pair[0] or 0.0)[1]
+        example = f"{short(needle.text)} → {short(other)} to {short(needle.request.messages[-1].content)}"
+        return f"{len(self.changed)} of {self.asked} answers differ, such as {example}"
+
+
+SURE = 1.0
+"""Nats by which a token is ahead of all others, e times as likely: rounding moves log-probabilities by hundredths."""
+ENOUGH = 6
+"""Needles below which a probe says that it lacks evidence."""
+
+
+def changed_answers(needles: Sequence[Needle], replies: Iterable[Reply]) -> ChangedAnswers:
+    """What of the answers to needles is another one now. A request without an answer says nothing here."""
+    pairs = [(needle, text_of(reply)) for needle, reply in zip(needles, replies, strict=True) if reply.fault is None]
+    changed = tuple((needle, text) for needle, text in pairs if text != needle.text)
+    return ChangedAnswers(len(pairs), changed, tuple(needle.margin(text) for needle, text in changed))
+
+
+def text_of(reply: Reply) -> str:
+    """All that was written in the first choice."""
+    return "".join(choice.reasoning + choice.text for choice in reply.choices[:1])
+
+
+def question(text: str, max_tokens: int = 24, **fields: object) -> Request:
+    """At temperature 0, unless the fields say another one."""
+    greedy = Request(messages=(Message(role="user", content=text),), temperature=0.0, max_tokens=max_tokens)
+    return replace(greedy, **fields)
+
+
+def short(text: str) -> str:
+    return repr(text if len(text) <= 40 else f"{text[:39]}…")
+
+
+_SUMS = ((17, 25), (36, 47), (208, 391), (5, 8), (999, 1), (64, 64), (73, 19), (450, 550), (81, 90), (12, 345))
+_PHRASES = ("{}+{}=", "{} + {} =", "Question: {}+{}. Answer:")
+_WORDS = (
+    "Count from one to ten in words.",
+    "Name three colours.",
+    "Write the alphabet.",
+    "Repeat: red green blue red green blue",
+    "1, 2, 4, 8, 16,",
+    "Say hello in five languages.",
+)
+QUESTIONS = (*(phrase.format(*pair) for phrase in _PHRASES for pair in _SUMS), *_WORDS)
+
+
+async def needles_of(subject: Subject) -> tuple[tuple[Needle, ...], ProbeResult]:
+    """The questions that are answered alike each time, and how many these are: a figure, and no fault."""
+    requests = [question(text) for text in QUESTIONS]
+    first, second = await subject.ask(requests), await subject.ask(requests)
+    answered = [
+        (request, text_of(one), text_of(two))
+        for request, one, two in zip(requests, first, second, strict=True)
+        if one.fault is None and two.fault is None
+    ]
+    if not answered:
+        fault = first[0].fault or second[0].fault
+        return (), ProbeResult("SKIP", f"Nothing was answered: {fault.sentence if fault else 'no choices'}")
+    alike = [Needle(request, text) for request, text, again in answered if text == again]
+    scored = await known(subject, [needle.request for needle in alike])
+    same = {needle.request.messages: needle for needle in scored}
+    needles = tuple(
+        in_one if (in_one := same.get(needle.request.messages)) and in_one.text == needle.text else needle
+        for needle in alike
+    )
+    sentence = f"{len(alike)} of {len(answered)} questions are answered alike twice at temperature 0, one at a time."
+    return needles, ProbeResult("PASS", sentence)
+
+
+async def known(subject: Subject, requests: Sequence[Request]) -> tuple[Needle, ...]:
+    """The answers in one piece, with what is known of their tokens."""
+    scored = await subject.scored(requests)
+    return tuple(
+        Needle(request, each.text, each.tokens)
+        for request, each in zip(requests, scored, strict=True)
+        if not isinstance(each, Fault)
+    )
+
+
+class Probe(NamedTuple):
+    """One row of the table of probes."""
+
+    name: str
+    about: str
+    look: Callable[[Subject, Sequence[Needle]], Coroutine[None, None, ProbeResult]]

@@ -1,0 +1,147 @@
+"""Whether the service draws as it is told: temperature, top_p, seeds, several choices, and nothing of its own.
+
+Benchmarks cannot see this: a service that halves the temperature, or leaves rare tokens out, often scores better.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from model_accuracy_eval.diagnosis.probe import Needle, ProbeResult, Subject, text_of
+from model_accuracy_eval.diagnosis.token_chances import (
+    REST,
+    Chances,
+    TokenSampler,
+    entropy,
+    likeliest_sampler,
+    likelihood,
+    unlikely,
+)
+from model_accuracy_eval.records import Fault, Request
+
+_DRAWS = 300
+"""Of each question and setting."""
+_QUESTIONS = 2
+_AT_ONCE = 16
+_SPREAD = 0.3
+"""Nats of entropy that a first token must have: a sure one is drawn alike by every sampler."""
+_KNOWN = 0.9
+"""Of all chances that the likeliest tokens must hold."""
+_SURE = 0.002
+"""How often a healthy service fails, over all settings together."""
+_SETTINGS = (TokenSampler(), TokenSampler(temperature=0.5), TokenSampler(top_p=0.6))
+
+
+class OpenQuestion(NamedTuple):
+    """A question whose first token is open, and the chances of the tokens at temperature 1."""
+
+    request: Request
+    chances: Chances
+
+
+async def spreads(subject: Subject, needles: Sequence[Needle]) -> list[OpenQuestion]:
+    """The most open questions first; none of a service that shows no probabilities."""
+    requests = [replace(needle.request, max_tokens=1, temperature=1.0) for needle in needles]
+    found = []
+    for request, scored in zip(requests, await subject.scored(requests), strict=True):
+        if isinstance(scored, Fault) or not scored.tokens:
+            continue
+        chances: Chances = {}
+        for text, logprob in scored.tokens[0].likeliest:
+            shown = _shown(text)
+            chances[shown] = chances.get(shown, 0.0) + likelihood(logprob)
+        chances[REST] = max(0.0, 1.0 - sum(chances.values()))
+        if chances[REST] <= 1 - _KNOWN and entropy(chances) >= _SPREAD:
+            found.append(OpenQuestion(request, chances))
+    return sorted(found, key=lambda spread: -entropy(spread.chances))[:_QUESTIONS]
+
+
+def _shown(token: str) -> str:
+    """A token as a reply has it: tokens that end an answer show no text."""
+    bare = token.strip()
+    is_special = bare.startswith("<") and bare.endswith(">") and len(bare) > 2
+    return "" if is_special else bare
+
+
+async def draws(subject: Subject, spread: OpenQuestion, sampler: TokenSampler) -> Counter[str]:
+    """First tokens, each drawn with a seed of its own."""
+    asked = replace(spread.request, temperature=sampler.temperature, top_p=sampler.top_p)
+    replies = await subject.ask([replace(asked, seed=seed) for seed in range(_DRAWS)], at_once=_AT_ONCE)
+    texts = [text_of(reply).strip() for reply in replies if reply.fault is None]
+    return Counter(text if text in spread.chances else REST for text in texts)
+
+
+async def samplers(subject: Subject, needles: Sequence[Needle]) -> ProbeResult:
+    """Draws of first tokens against what log-probabilities say of them."""
+    open_ones = await spreads(subject, needles)
+    if not open_ones:
+        return ProbeResult(
+            "SKIP",
+            "The service shows no log-probabilities of an open question, so what it should draw is not known.",
+        )
+    tests, wrong = len(_SETTINGS) * len(open_ones), []
+    asked = 0
+    for sampler in _SETTINGS:
+        seen = {spread.request.messages[-1].content: await draws(subject, spread, sampler) for spread in open_ones}
+        chances = {spread.request.messages[-1].content: spread.chances for spread in open_ones}
+        asked += sum(drawn.total() for drawn in seen.values())
+        p = min(unlikely(drawn, sampler.of(chances[name])) for name, drawn in seen.items())
+        if p * tests <= _SURE or p <= 1 / 4001:
+            actual = likeliest_sampler(seen, chances)
+            looks = f"it draws as with {actual}" if actual else "its draws fit no simple sampler"
+            wrong.append(f"asked for {sampler}, {looks} (p ≤ {min(1.0, p * tests):.1g})")
+    if not wrong:
+        return ProbeResult("PASS", f"{asked:,} first tokens are drawn as often as their log-probabilities say.")
+    return ProbeResult(
+        "FAIL",
+        f"{'; '.join(wrong)}: {asked:,} first tokens were drawn.",
+        "look at the server's own sampling defaults (generation_config.json), or run with --sampling plain",
+    )
+
+
+async def seeds(subject: Subject, needles: Sequence[Needle]) -> ProbeResult:
+    """Different seeds give different answers where the first token is open."""
+    open_ones = await spreads(subject, needles)
+    if not open_ones:
+        return ProbeResult("SKIP", "No question is known to have an open answer.")
+    request = replace(open_ones[0].request, max_tokens=8)
+    numbers = [*range(100, 120), *range(100, 120)]
+    replies = await subject.ask([replace(request, seed=seed) for seed in numbers], at_once=4)
+    if any(reply.fault is not None for reply in replies):
+        return ProbeResult("SKIP", "The service refuses seeds.")
+    texts = [text_of(reply) for reply in replies]
+    first, second = texts[:20], texts[20:]
+    kinds = len(set(first))
+    collision = sum(chance**2 for chance in open_ones[0].chances.values())
+    if kinds == 1 and collision**19 < _SURE:
+        return ProbeResult(
+            "FAIL",
+            f"20 seeds gave one answer, {first[0]!r}, where the first token alone should differ.",
+            "look at how the server seeds its sampler: samples of a problem must not be copies",
+        )
+    alike = sum(one == two for one, two in zip(first, second, strict=True))
+    return ProbeResult("PASS", f"20 seeds gave {kinds} answers; asked again, {alike} of 20 gave theirs once more.")
+
+
+async def choices(subject: Subject, needles: Sequence[Needle]) -> ProbeResult:
+    """Five choices of one request are drawn one by one."""
+    open_ones = await spreads(subject, needles)
+    if not open_ones:
+        return ProbeResult("SKIP", "No question is known to have an open answer.")
+    spread = open_ones[0]
+    replies = await subject.ask([replace(spread.request, n=5, seed=seed) for seed in range(1000, 1060)], at_once=4)
+    sets = [[choice.text.strip() for choice in reply.choices] for reply in replies if len(reply.choices) == 5]
+    if len(sets) < len(replies) / 2:
+        return ProbeResult("SKIP", "The service gives fewer choices than a request asks for.")
+    same = sum(len(set(texts)) == 1 for texts in sets)
+    expected = sum(chance**5 for chance in spread.chances.values())
+    drawn = Counter({"same": same, "different": len(sets) - same})
+    p = unlikely(drawn, {"same": expected, "different": 1 - expected})
+    sentence = f"In {same} of {len(sets)} requests all five choices are equal; {expected:.0%} is to be expected"
+    if same > expected * len(sets) and p <= _SURE:
+        return ProbeResult(
+            "FAIL", f"{sentence} (p ≤ {p:.1g}).", "ask with --num-return-sequences 1, or one request a sample"
+        )
+    return ProbeResult("PASS", f"{sentence}.")

@@ -1,0 +1,369 @@
+"""The example adapter's server with one fault of an inference engine: python broken_adapter.py FAULT WEIGHTS PORT
+
+Each fault is a few lines over the real network, so what comes out is what an engine with that fault would say.
+"""
+
+import random
+import sys
+from collections.abc import Callable
+from typing import Any
+
+if __name__ == "__main__":
+    sys.path.pop(0)  # the `http` beside this file is not Python's; PYTHONPATH leads to the adapter
+
+import numpy as np
+import server as healthy
+from tinyserver import engine, model, replies, requests, sampling, stops, writing
+
+Patch = Callable[[], None]
+FAULTS: dict[str, tuple[Patch, str]] = {}
+"""Name → what breaks the server, and the probe that should see it; empty: none can, as the service agrees with itself."""
+
+
+def fault(name: str, seen_by: str) -> Callable[[Patch], Patch]:
+    def add(patch: Patch) -> Patch:
+        FAULTS[name] = patch, seen_by
+        return patch
+
+    return add
+
+
+def around(owner: Any, name: str, wrap: Callable[[Any], Any]) -> None:
+    setattr(owner, name, wrap(getattr(owner, name)))
+
+
+# How tokens are drawn.
+
+
+def drawn_by(change: Callable[[Any, Any], Any]) -> None:
+    """`change` gets the scores and the samplings."""
+    around(engine, "draw", lambda real: lambda scores, samplings, dice: real(*change(scores, samplings), dice))
+
+
+def with_sampling(**changes: Callable[[Any], Any]) -> None:
+    def change(scores: Any, samplings: Any) -> Any:
+        return scores, [
+            sampling.Sampling(
+                **{
+                    name: changes.get(name, lambda value: value)(getattr(each, name))
+                    for name in ("temperature", "top_p", "seed")
+                }
+            )
+            for each in samplings
+        ]
+
+    drawn_by(change)
+
+
+def kept_only(keep: Callable[[Any], Any]) -> None:
+    """Scores of the tokens that `keep` leaves, of chances row by row."""
+    drawn_by(lambda scores, samplings: (np.where(keep(np.exp(sampling.log_softmax(scores))), scores, -1e9), samplings))
+
+
+@fault("min_p added", "samplers")
+def _() -> None:
+    kept_only(lambda chances: chances >= 0.1 * chances.max(-1, keepdims=True))
+
+
+@fault("top_k added", "samplers")
+def _() -> None:
+    kept_only(lambda chances: chances >= np.sort(chances, axis=-1)[:, -2:-1])
+
+
+@fault("temperature halved", "samplers")
+def _() -> None:
+    with_sampling(temperature=lambda value: value / 2)
+
+
+@fault("temperature ignored", "samplers")
+def _() -> None:
+    with_sampling(temperature=lambda value: 1.0 if value else 0.0)
+
+
+@fault("always greedy", "samplers")
+def _() -> None:
+    with_sampling(temperature=lambda value: 0.0)
+
+
+@fault("top_p ignored", "samplers")
+def _() -> None:
+    with_sampling(top_p=lambda value: 1.0)
+
+
+@fault("top_p twice", "samplers")
+def _() -> None:
+    with_sampling(top_p=lambda value: value**2 * 0.9)
+
+
+@fault("one seed for all", "seeds")
+def _() -> None:
+    sampling.Sampling.dice = lambda self, choice: random.Random(7 + choice)  # type: ignore[method-assign]
+
+
+@fault("choices are copies", "choices")
+def _() -> None:
+    around(sampling.Sampling, "dice", lambda real: lambda self, choice: real(self, 0))
+
+
+# How an answer ends, and what is told of it.
+
+
+@fault("end token ignored", "ends")
+def _() -> None:
+    around(
+        writing.Writer,
+        "add",
+        lambda real: lambda self, token, score, tokenizer, end: real(self, token, score, tokenizer, -1),
+    )
+
+
+@fault("lower cap", "caps")
+def _() -> None:
+    around(requests, "_room", lambda real: lambda *a: min(8, real(*a)))
+
+
+@fault("cap passed over", "caps")
+def _() -> None:
+    around(requests, "_room", lambda real: lambda *a: real(*a) + 3)
+
+
+@fault("usage counts one more", "streams")
+def _() -> None:
+    around(
+        replies.Reply,
+        "_usage",
+        lambda real: lambda self: {**(told := real(self)), "completion_tokens": told["completion_tokens"] + 1},
+    )
+
+
+@fault("stop strings within tokens only", "stop strings")
+def _() -> None:
+    class Forgetful(stops.StopWatch):
+        def feed(self, text: str) -> str:
+            self._held = ""
+            return super().feed(text) + self.flush() if not self.hit else ""
+
+    around(writing, "StopWatch", lambda _: Forgetful)
+
+
+@fault("last piece of a stream lost", "streams")
+def _() -> None:
+    def chunk(real: Any) -> Any:
+        return lambda self, piece: {**real(self, piece), **({"delta": {}} if piece.finish else {})}
+
+    around(writing.Writer, "add", _late)
+    around(replies.ChatShape, "chunk", chunk)
+
+
+def _late(real: Any) -> Any:
+    """One piece behind, so that the last one has a text."""
+
+    def add(self: Any, *rest: Any) -> Any:
+        piece, before = real(self, *rest), getattr(self, "_kept", "")
+        if piece is None:
+            return None
+        self._kept = piece.text
+        if piece.finish:
+            return type(piece)(piece.choice, before + piece.text, piece.tokens, piece.scores, piece.finish)
+        return type(piece)(piece.choice, before, piece.tokens, piece.scores, None)
+
+    return add
+
+
+@fault("whole text in every piece", "streams")
+def _() -> None:
+    texts: dict[Any, str] = {}
+
+    def chunk(real: Any) -> Any:
+        def told(self: Any, piece: Any) -> Any:
+            texts[id(self), piece.choice] = so_far = texts.get((id(self), piece.choice), "") + piece.text
+            return {**real(self, piece), "delta": {"content": so_far}}
+
+        return told
+
+    around(replies.ChatShape, "chunk", chunk)
+
+
+@fault("streams always end by stop", "caps")
+def _() -> None:
+    around(
+        replies.ChatShape,
+        "chunk",
+        lambda real: lambda self, piece: {**real(self, piece), "finish_reason": piece.finish and "stop"},
+    )
+
+
+# What neighbours, the cache and the past do to an answer.
+
+
+def noisy(scores: Any) -> Any:
+    """As from garbage in the cache."""
+    return np.roll(scores, 1, axis=-1)
+
+
+@fault("wrong from 33 in flight", "load")
+def _() -> None:
+    around(
+        model.Model,
+        "step",
+        lambda real: (
+            lambda self, tokens, caches: (noisy if len(tokens) >= 33 else np.asarray)(real(self, tokens, caches))
+        ),
+    )
+
+
+@fault("rows of a batch mixed up", "load")
+def _() -> None:
+    def step(real: Any) -> Any:
+        return lambda self, tokens, caches: (
+            (s := real(self, tokens, caches)) + (0.4 * np.roll(s, 1, axis=0) if len(s) > 1 else 0)
+        )
+
+    around(model.Model, "step", step)
+
+
+@fault("padding seen in batches", "load")
+def _() -> None:
+    def together(real: Any) -> Any:
+        def step(self: Any, tokens: Any, caches: Any) -> Any:
+            longest = max(cache.length for cache in caches)
+            return np.concatenate(
+                [
+                    noisy(row) if cache.length < longest - 4 else row
+                    for row, cache in zip(real(self, tokens, caches)[:, None], caches, strict=True)
+                ]
+            )
+
+        return step
+
+    around(model.Model, "step", together)
+
+
+def prefix_cache(reused: Callable[[Any, tuple[int, ...]], Any], key: Callable[[tuple[int, ...]], Any]) -> None:
+    """Prompts that were read once are looked up; `reused` makes of the kept entry what is answered from it."""
+    kept: dict[Any, Any] = {}
+
+    def read(real: Any) -> Any:
+        def looked_up(self: Any, prompt: Any, pictures: Any = ()) -> Any:
+            found = kept.get(key(tuple(prompt)))
+            if found is not None and len(prompt) > 64:
+                return reused(found, tuple(prompt))
+            kept[key(tuple(prompt))] = result = real(self, prompt, pictures)
+            return result[0], result[1].copy()
+
+        return looked_up
+
+    around(model.Model, "read", read)
+
+
+@fault("cache off by one", "cache")
+def _() -> None:
+    def shorter(found: Any, prompt: tuple[int, ...]) -> Any:
+        hidden, cache = found
+        return hidden[:-1], model.Cache(cache.memory.copy(), cache.length - 1)
+
+    prefix_cache(shorter, lambda prompt: prompt)
+
+
+@fault("another prompt's cache", "")
+def _() -> None:
+    prefix_cache(lambda found, prompt: (found[0], found[1].copy()), lambda prompt: (prompt[:64], len(prompt) // 64))
+
+
+@fault("garbage after a flood", "cache")
+def _() -> None:
+    seen: list[int] = []
+
+    def read(real: Any) -> Any:
+        def counted(self: Any, prompt: Any, pictures: Any = ()) -> Any:
+            hidden, cache = real(self, prompt, pictures)
+            seen.append(len(prompt))
+            long_ones = sum(length > 64 for length in seen)
+            return (noisy(hidden), cache) if len(prompt) > 64 and long_ones > 150 else (hidden, cache)
+
+        return counted
+
+    around(model.Model, "read", read)
+
+
+@fault("given up requests leave their slot", "hanging up")
+def _() -> None:
+    gone: list[Any] = []
+
+    def cancel(real: Any) -> Any:
+        def cancelled(self: Any, ticket: Any) -> None:
+            gone.extend([ticket] if ticket._open else [])
+            real(self, ticket)
+
+        return cancelled
+
+    around(engine.Engine, "cancel", cancel)
+    around(
+        model.Model,
+        "logits",
+        lambda real: lambda self, hidden: noisy(real(self, hidden)) if gone else real(self, hidden),
+    )
+
+
+# What the network does while it writes.
+
+
+@fault("positions off by one while writing", "decoding")
+def _() -> None:
+    def together(real: Any) -> Any:
+        def step(self: Any, tokens: Any, caches: Any) -> Any:
+            cos, sin = self._cos, self._sin
+            self._cos, self._sin = np.roll(cos, -1, axis=0), np.roll(sin, -1, axis=0)
+            try:
+                return real(self, tokens, caches)
+            finally:
+                self._cos, self._sin = cos, sin
+
+        return step
+
+    around(model.Model, "_step_together", together)
+
+
+@fault("cache kept in few bits", "decoding")
+def _() -> None:
+    def together(real: Any) -> Any:
+        def step(self: Any, tokens: Any, caches: Any) -> Any:
+            for cache in caches:
+                cache.memory = np.round(cache.memory * 1.5) / 1.5
+            return real(self, tokens, caches)
+
+        return step
+
+    around(model.Model, "_step_together", together)
+
+
+# Faults that a service has in everything it says, so that it agrees with itself: only a reference shows them.
+
+
+@fault("one layer left out", "")
+def _() -> None:
+    around(model.Model, "__init__", lambda real: lambda self, *a: (real(self, *a), self._layers.pop())[0])
+
+
+@fault("weights in few bits", "")
+def _() -> None:
+    def rounded(real: Any) -> Any:
+        def made(self: Any, *rest: Any) -> None:
+            real(self, *rest)
+            self._unembedding = np.round(self._unembedding * 8) / 8
+
+        return made
+
+    around(model.Model, "__init__", rounded)
+
+
+def main() -> None:
+    name, weights, port = sys.argv[1:]
+    if name != "healthy":
+        FAULTS[name][0]()
+    sys.argv = ["server.py", weights, "--port", port]
+    healthy.main()
+
+
+if __name__ == "__main__":
+    main()
