@@ -8,7 +8,7 @@ from tests.servers.fake_hub import Blob, FakeHub
 
 from model_accuracy_eval.system.retry import HUB
 
-QUICK = replace(HUB, attempts=4, base=0.01, cap=0.02, longest_retry_after=0.5)
+QUICK = replace(HUB, base=0.01, cap=0.02, longest_retry_after=0.5)
 NAME = "org/name"
 LARGE = bytes(range(256)) * 8192  # 2 MiB, more than one piece
 FILES = {

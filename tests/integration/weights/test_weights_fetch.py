@@ -213,7 +213,7 @@ def test_a_storage_that_stays_broken(hub: FakeHub, tmp_path: Path) -> None:
     hub.storage_trouble = lambda _: (503, {})
     with pytest.raises(Refused) as refused:
         fetched(hub, weights, tmp_path)
-    assert refused.value.sentence == f"{hub.storage.url} answers with HTTP 503 (4 tries)."
+    assert refused.value.sentence == f"{hub.storage.url} answers with HTTP 503 (8 tries)."
 
 
 def test_no_room(hub: FakeHub, tmp_path: Path) -> None:

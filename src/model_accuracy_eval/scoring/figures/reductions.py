@@ -144,7 +144,7 @@ REDUCTIONS: dict[str, Reduction] = {
     "avg@n": _avg,
     BEST_SHOWN: _alone(_best_shown),
 }
-_COUNTING = {"pass@k", "pass_at_k", "cons@k", "cons_at_k", "avg@n"}
+_COUNTING = {"runs", "pass@k", "pass_at_k", "cons@k", "cons_at_k", "avg@n"}
 """These take nothing but right and wrong."""
 _SIZED = re.compile(r"(?:pass|cons)(?:@|_at_)(\d+)")
 
@@ -176,7 +176,7 @@ def _or(value: float, end: float) -> float:
 
 def counts_only(name: str | None) -> bool:
     """Whether of right-or-wrong values only the number of right ones matters; None: the default reduction."""
-    return name in {None, "runs", "mean"} or name in _COUNTING or bool(_SIZED.fullmatch(name or ""))
+    return name in {None, "mean"} or name in _COUNTING or bool(_SIZED.fullmatch(name or ""))
 
 
 def reduction(name: str) -> Reduction:
