@@ -168,6 +168,7 @@ class FakeRunningAdapter:
     def __init__(self) -> None:
         self.code: int | None = None
         self.log = "serving"
+        self.said_of_stack = ""
         self.stopped = False
 
     def exit_code(self) -> int | None:
@@ -181,6 +182,9 @@ class FakeRunningAdapter:
 
     def listening(self) -> dict[int, int]:
         return {}
+
+    def stack(self, port: int) -> str:
+        return self.said_of_stack
 
     def stop(self) -> None:
         self.stopped = True

@@ -112,6 +112,9 @@ class RunningAdapter(Protocol):
     def listening(self) -> dict[int, int]:
         """Returns the ports on which its processes listen, each with the process; empty where that cannot be seen."""
 
+    def stack(self, port: int) -> str:
+        """Returns what `stack_reader` prints where it runs; empty where that cannot be run."""
+
     def stop(self) -> None:
         """Ends it and everything that it started, daemons included; the port is free afterwards."""
 

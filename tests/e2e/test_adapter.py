@@ -51,6 +51,9 @@ def test_the_example_adapter_is_evaluated_end_to_end(tmp_path: Path) -> None:
     subprocess.run(["sha256sum", "--check", "--quiet", "manifest.sha256"], cwd=folder, check=True)
     assert not is_open(port)
     assert "Serving" in (folder / "logs/deploy.log").read_text()
+    found = command.facts(folder)["stack"]
+    assert found["serves with"].endswith(f"server.py {command.WEIGHTS} --port {port}")
+    assert found["dtype"] == "float32"
 
 
 def test_a_missed_gate_is_exit_code_1(tmp_path: Path) -> None:

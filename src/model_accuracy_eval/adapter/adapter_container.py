@@ -14,6 +14,8 @@ from model_accuracy_eval import extras
 from model_accuracy_eval.adapter import container_spec, supervisor
 from model_accuracy_eval.adapter.adapter_files import (
     NO_PIP,
+    STACK_READER,
+    STACK_SECONDS,
     NewLines,
     port_owner,
     read_script,
@@ -80,6 +82,13 @@ class AdapterContainer:
     def listening(self) -> dict[int, int]:
         """Nothing: the ports of its network are not to be seen from here."""
         return {}
+
+    def stack(self, port: int) -> str:
+        with contextlib.suppress(EvalError), docker_engine.engine_errors("The adapter's container was not asked"):
+            command = ["timeout", str(STACK_SECONDS), "python3", "-c", STACK_READER, str(port)]
+            output = self._client.containers.get(self.name).exec_run(command, stderr=False).output
+            return output.decode(errors="replace") if isinstance(output, bytes) else ""
+        return ""
 
     def stop(self) -> None:
         """Kills at once: every answer is saved already, and a cancelled job has only seconds."""

@@ -19,6 +19,8 @@ BYTE_ORDER_MARKS = {b"\xef\xbb\xbf": "a UTF-8 byte order mark", b"\xff\xfe": "UT
 POSIX_SHELLS = {"sh", "dash", "ash"}
 NO_PIP = 90
 """The exit code of what installs requirements, where there is no pip."""
+STACK_READER = Path(__file__).with_name("stack_reader.py").read_text(encoding="utf-8")
+STACK_SECONDS = 30
 PROVIDED = {"torch", "torch-npu", "cann"}
 """What the machine's framework version brings; a package from an index would silently replace it."""
 _LOOKED_AT = 16 << 20

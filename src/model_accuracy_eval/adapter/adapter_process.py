@@ -20,12 +20,15 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import psutil
 
 from model_accuracy_eval.adapter.adapter_files import (
     NO_PIP,
+    STACK_READER,
+    STACK_SECONDS,
     NewLines,
     adapter_environment,
     deploy_command,
@@ -115,6 +118,7 @@ class AdapterProcess:
             groups=user.groups if user else (),
             processes=user.processes if user else None,
         )
+        self._order = order
         try:
             self._start(order)
         except BaseException:
@@ -173,6 +177,19 @@ class AdapterProcess:
                 connections = process.net_connections("tcp")
                 found |= {each.laddr.port: process.pid for each in connections if each.status == psutil.CONN_LISTEN}
         return found
+
+    def stack(self, port: int) -> str:
+        """Asked as the user that the adapter runs as, of the Python that it has."""
+        order = self._order
+        as_user: dict[str, Any] = {"user": order.uid, "group": order.uid, "extra_groups": order.groups}
+        python = shutil.which("python3", path=order.environment.get("PATH", os.defpath)) or "python3"
+        with contextlib.suppress(OSError, subprocess.SubprocessError):
+            done = subprocess.run(  # noqa: S603 - our own text
+                [python, "-c", STACK_READER, str(port)], cwd=order.folder, env=order.environment,
+                capture_output=True, timeout=STACK_SECONDS, check=False, **(as_user if order.uid else {}),
+            )  # fmt: skip
+            return bytes(done.stdout).decode(errors="replace")
+        return ""
 
     def stop(self) -> None:
         self._end(b"stop\n")

@@ -46,8 +46,10 @@ async def find_samplers(
     server = wire_format.read_owner(models, client.model)
     known = SAMPLERS_OF_SERVERS.get(server)
     own = _own(await client.get(_root(client.base, known.properties))) if known and known.properties else None
+    path, field = known.version if known else ("", "")
     samplers = Samplers(
         server=known.name if known else "",
+        version=wire_format.read_text(await client.get(_root(client.base, path)), field) if path else "",
         own=own or {},
         remark=known.remark if known and own is None else "",
     )

@@ -52,6 +52,8 @@ class ServerSamplers(NamedTuple):
     remark: str
     properties: str = ""
     """The path where the server shows its values, which then replace the remark; empty: nowhere."""
+    version: tuple[str, str] = ("", "")
+    """The path and the field where it says its version."""
 
 
 SAMPLERS_OF_SERVERS: Mapping[str, ServerSamplers] = {
@@ -59,6 +61,7 @@ SAMPLERS_OF_SERVERS: Mapping[str, ServerSamplers] = {
         "llama.cpp",
         "applies top_k 40 and min_p 0.05 to requests that leave them out, unless it was started with others",
         "/props",
+        ("/props", "build_info"),
     ),
     "me": ServerSamplers(
         "llama-cpp-python",
@@ -68,11 +71,13 @@ SAMPLERS_OF_SERVERS: Mapping[str, ServerSamplers] = {
         "vLLM",
         "takes top_k, min_p and repetition_penalty from the generation_config.json of the weights where requests leave "
         "them out, unless it was started with --generation-config vllm",
+        version=("/version", "version"),
     ),
     "sglang": ServerSamplers(
         "SGLang",
         "takes top_k, min_p and repetition_penalty from the generation_config.json of the weights where requests leave "
         "them out, unless it was started with --sampling-defaults openai",
+        version=("/get_server_info", "version"),
     ),
     "lmdeploy": ServerSamplers("LMDeploy", "applies top_k 40 to requests that leave it out"),
 }

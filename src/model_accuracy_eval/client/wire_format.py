@@ -256,6 +256,16 @@ def read_context(body: bytes, model: str | None) -> int | None:
     return length if type(length) is int and length > 0 else None
 
 
+def read_text(body: bytes, name: str) -> str:
+    """A field of an object; empty if there is no such text."""
+    try:
+        tree = json.loads(body)
+    except (ValueError, RecursionError):
+        return ""
+    value = tree.get(name) if isinstance(tree, dict) else None
+    return value[:100] if isinstance(value, str) else ""
+
+
 def read_owner(body: bytes, model: str | None) -> str:
     """`owned_by` of the model in `/v1/models`, or of the only one that is listed; empty if it is not there."""
     owner = _listed_model(body, model).get("owned_by")

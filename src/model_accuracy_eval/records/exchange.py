@@ -43,6 +43,8 @@ class Samplers(Record, frozen=True, kw_only=True):
 
     server: str = ""
     """Name of the server program; empty: unknown."""
+    version: str = ""
+    """Of the server program, if it says it."""
     own: dict[str, float] = {}
     """Samplers that the service says it applies where a request leaves them out; neutral ones are not here."""
     remark: str = ""
@@ -62,6 +64,8 @@ class Service(Record, frozen=True, kw_only=True):
     """Whether it has ended any choice with a finish_reason; None: it has not answered yet."""
     samplers: Samplers | None = None
     """None: not looked at."""
+    stack: dict[str, str] = {}
+    """On what the answers are made: engine, packages, driver, chips."""
 
 
 class Request(Record, frozen=True, kw_only=True):

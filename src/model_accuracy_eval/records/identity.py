@@ -1,6 +1,7 @@
 """What a verdict is about, in one small record: everything that is published is known by it."""
 
 import hashlib
+from collections.abc import Mapping
 
 from model_accuracy_eval.records.base import Record
 
@@ -57,3 +58,27 @@ def changes(old: Identity, new: Identity) -> list[str]:
     """A sentence for the image and for the weights, if both runs know theirs and these differ."""
     pairs = (("image has", old.image, new.image), ("weights have", old.weights, new.weights))
     return [f"The {name} changed: {was} then, {now} now." for name, was, now in pairs if was and now and was != now]
+
+
+# The stack on which answers are made: engine, packages, driver, chips, each by its name.
+
+
+UNKNOWN_PART = "unknown"
+"""What is told of the engine and the chips if nobody says which."""
+_NAMELESS = {"engine", "chips", "dtype"}
+_LONG = {"serves with", "chat template"}
+
+
+def stack_line(stack: Mapping[str, str]) -> str:
+    """The stack without what is long; empty where nothing is known."""
+    known = {name: value for name, value in stack.items() if value != UNKNOWN_PART and name not in _LONG}
+    return ", ".join(value if name in _NAMELESS else f"{name} {value}" for name, value in known.items())
+
+
+def stack_changes(old: Mapping[str, str], new: Mapping[str, str]) -> list[str]:
+    """A sentence on each part that both runs know, if it is not the same."""
+    return [
+        f"The stack changed: {name} was {old[name]} then, {new[name]} now."
+        for name in old
+        if UNKNOWN_PART not in {old[name], new.get(name, UNKNOWN_PART)} and old[name] != new[name]
+    ]

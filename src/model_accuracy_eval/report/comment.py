@@ -17,6 +17,7 @@ from model_accuracy_eval.records import (
     RunPlan,
     SummaryRow,
 )
+from model_accuracy_eval.records.identity import stack_line
 from model_accuracy_eval.records.report import CheckConclusion, is_verdict
 from model_accuracy_eval.report import comparison, figures, markdown, remarks, sections
 from model_accuracy_eval.report.endings import CONCLUSIONS, outcome, title, words
@@ -99,6 +100,8 @@ def _opening(result: Report | Outcome, identity: Identity) -> str:
     verdict = CONCLUSIONS[ending.conclusion]
     label = f" · {markdown.text(result.plan.settings.label, 100)}" if isinstance(result, Report) else ""
     about = f"\n\nVerdict about {markdown.literal(identity.line)}" if identity.line else ""
+    stack = stack_line(result.service.stack) if isinstance(result, Report) and result.service else ""
+    about += f"\n\nStack: {markdown.literal(stack)}" if stack else ""
     sentence = markdown.text(ending.sentence, 2000)
     heading = markdown.text(words(result), 200)
     # What a run without a gate came to has a colon of its own.
@@ -238,6 +241,7 @@ def _facts(report: Report) -> Iterator[str]:
         "started and finished": f"{report.started} – {report.finished}",
         "seconds": ", ".join(f"{stage} {seconds:.1f}" for stage, seconds in report.seconds.items()) or "-",
         **report.environment,
+        **(report.service.stack if report.service else {}),
     }
     yield f"- run: {markdown.code(report.plan.run_id)}"
     for name, value in facts.items():

@@ -138,7 +138,8 @@ def junit(run: ExportedRun) -> Iterator[NamedFile]:
 
 def _properties(suite: Element, run: ExportedRun) -> None:
     properties = SubElement(suite, "properties")
-    facts = {"run": run.report.plan.run_id, "model": run.model, **run.report.environment}
+    stack = run.report.service.stack if run.report.service else {}
+    facts = {"run": run.report.plan.run_id, "model": run.model, **run.report.environment, **stack}
     for name, value in facts.items():
         SubElement(properties, "property", name=_clean(name), value=_clean(value))
 

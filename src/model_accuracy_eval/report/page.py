@@ -221,6 +221,7 @@ def _facts(report: Report) -> Iterator[tuple[str, str]]:
     yield from ((_words(name), _value(value)) for name, value in sampling.items())
     yield "k", ", ".join(map(str, report.plan.k))
     yield from ((f"version of {result.dataset}", result.version) for result in report.dataset_results)
+    yield from (report.service.stack.items() if report.service else ())
     yield from ((name, value) for name, value in report.environment.items() if name != "pid")
     yield from ((_words(name), _value(value)) for name, value in settings.items())
 

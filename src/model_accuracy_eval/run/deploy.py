@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from model_accuracy_eval.errors import AdapterFailed
 from model_accuracy_eval.ports import Ports, ReplicaSource, RunningAdapter, Store
 from model_accuracy_eval.records import RunPlan, Service
+from model_accuracy_eval.run import stack
 from model_accuracy_eval.run.endpoints import Endpoints
 from model_accuracy_eval.run.readiness import Readiness, exited, show_output
 
@@ -87,8 +88,9 @@ def service(plan: RunPlan, weights: str, store: Store, ports: Ports) -> Iterator
             started.append(_start(plan, at, weights, store, ports))
             at_exit.callback(started[-1].stop)
         ready = [_wait(plan, at, running, weights, ports) for at, running in enumerate(started)]
+        facts = stack.of_adapter(started[0], plan.settings.port, weights)
         lives = [
-            LiveService(service, running, plan.settings.port + at, shows_output)
+            LiveService(replace(service, stack=service.stack | facts), running, plan.settings.port + at, shows_output)
             for at, (service, running) in enumerate(zip(ready, started, strict=True))
         ]
         yield _as_one(lives)

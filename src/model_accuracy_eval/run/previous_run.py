@@ -18,7 +18,7 @@ from model_accuracy_eval.records import (
     Sampling,
     Service,
 )
-from model_accuracy_eval.records.identity import changes
+from model_accuracy_eval.records.identity import changes, stack_changes
 from model_accuracy_eval.run_folder import journal, kept_run, results, runfile, saved_plan
 from model_accuracy_eval.run_folder.kept_run import KeptRun
 from model_accuracy_eval.run_folder.manifest import MANIFEST
@@ -54,6 +54,7 @@ class Baseline:
     def __init__(self, previous: PreviousRun, datasets: Collection[str]) -> None:
         self.run_id = previous.run.run_id
         self.identity = previous.run.identity
+        self.stack = previous.run.stack
         self.sampling_facts = previous.run.sampling_facts
         self.datasets = previous.run.judged
         self.sides = {name: previous.side(name) for name in self.datasets if name in datasets}
@@ -75,6 +76,7 @@ def compare(base: PreviousRun, new: PreviousRun) -> Comparison:
             *base.doubts(),
             *new.doubts(),
             *changes(base.run.identity, new.run.identity),
+            *stack_changes(base.run.stack, new.run.stack),
             *_sampling_note(base.run.sampling_facts, new.run.sampling_facts),
             *setting_changes(base.run.drawn, new.run.drawn),
         ),
@@ -159,6 +161,7 @@ def against(
         (
             *base.doubts,
             *changes(base.identity, plan.identity),
+            *stack_changes(base.stack, service.stack if service else {}),
             *_sampling_note(base.sampling_facts, sampling_facts(plan, service)),
             *setting_changes(base.drawn, plan.sampling),
         ),

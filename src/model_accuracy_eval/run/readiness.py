@@ -11,6 +11,7 @@ from model_accuracy_eval.errors import AdapterFailed
 from model_accuracy_eval.ports import API_KEYS, Chat, Ports, RunningAdapter
 from model_accuracy_eval.records import ClientLimits, Fault, Message, Reply, Request, RunPlan, Service
 from model_accuracy_eval.records.base import duration
+from model_accuracy_eval.records.identity import UNKNOWN_PART
 from model_accuracy_eval.report.endings import run_line
 from model_accuracy_eval.system.clock import run, run_checked
 
@@ -196,7 +197,9 @@ class Readiness:
             samplers = await chat.samplers(_sampler_probes(self._plan))
             if isinstance(samplers, Fault):
                 return Probed(candidate, replace(reply, fault=samplers))
-            ready = replace(candidate, sends_finish_reasons=chat.sends_finish_reasons, samplers=samplers)
+            engine = f"{samplers.server} {samplers.version}".strip() or UNKNOWN_PART
+            finishes = chat.sends_finish_reasons
+            ready = replace(candidate, sends_finish_reasons=finishes, samplers=samplers, stack={"engine": engine})
             return Probed(ready, reply)
         finally:
             await chat.close()

@@ -118,6 +118,8 @@ class StartedRun(msgspec.Struct, frozen=True, kw_only=True):
     sends_finish_reasons: bool | None = None
     sampling: SamplingSetting = "server"
     samplers: Samplers | None = None
+    stack: dict[str, str] = {}
+    """On what the answers were made."""
     started: str
     datasets: dict[str, DatasetEntry]
 
@@ -162,6 +164,7 @@ class RunFile(StartedRun, frozen=True, kw_only=True):
             model=self.model,
             sends_finish_reasons=self.sends_finish_reasons,
             samplers=self.samplers,
+            stack=self.stack,
         )
 
     @property
@@ -186,6 +189,7 @@ def started(plan: RunPlan, datasets: tuple[PreparedDataset, ...], service: Servi
         sends_finish_reasons=service.sends_finish_reasons if service else None,
         sampling=plan.settings.sampling,
         samplers=service.samplers if service else None,
+        stack=service.stack if service else {},
         started=began,
         datasets={prepared.task.name: _dataset(prepared, None) for prepared in datasets},
     )
@@ -206,6 +210,7 @@ def finished(report: Report, service_notes: tuple[str, ...]) -> bytes:
         sends_finish_reasons=service.sends_finish_reasons if service else None,
         sampling=plan.settings.sampling,
         samplers=service.samplers if service else None,
+        stack=service.stack if service else {},
         started=report.started,
         datasets={each.task.name: _dataset(each, results.get(each.task.name)) for each in report.datasets},
         exit_code=outcome.exit_code,

@@ -1,5 +1,6 @@
 """The launcher on a plain machine, against a real engine."""
 
+import json
 import socket
 import zipfile
 from pathlib import Path
@@ -38,6 +39,8 @@ def test_example_adapter(start: Start, client: "DockerClient", repository: str) 
     assert f'"id":"{EXAMPLE}/weights"' in served(port)
     assert "Requirement already satisfied: numpy" in box.tail(20)
     assert left(client, repository) == [box.name]
+    words = json.loads(box.stack(port))["serving"]
+    assert words[1:] == ["./server.py", f"{EXAMPLE}/weights", "--port", str(port)]
     box.stop()
     box.stop()
     assert left(client, repository) == []

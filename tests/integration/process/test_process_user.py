@@ -127,3 +127,19 @@ def test_the_groups_of_the_npus_nodes_are_its_own(tmp_path: Path) -> None:
         (tmp_path / name).touch()
         os.chown(tmp_path / name, 0, group)
     assert unprivileged_user(tmp_path).groups == (1234,)
+
+
+def test_its_stack_is_read_as_that_user(open_folder: Path) -> None:
+    """By the adapter's own python3, which whoever wrote the adapter may have replaced."""
+    user = unprivileged_user()
+    variables = environment(PATH=f"{open_folder}/adapter:{os.environ['PATH']}")
+    folder = make_adapter(open_folder / "adapter", "exec sleep 600")
+    fake = Path(folder) / "python3"
+    fake.write_text("#!/bin/sh\nid -u\n")
+    fake.chmod(0o755)
+    launcher = ProcessLauncher(variables, user=user)
+    running = launcher.start(folder=folder, model_path="", port=free_port(), log=str(open_folder / "deploy.log"))
+    try:
+        assert running.stack(8000) == f"{user.uid}\n"
+    finally:
+        running.stop()

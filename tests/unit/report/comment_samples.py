@@ -81,7 +81,7 @@ def foreign_report(words: str) -> Report:
         whole,
         outcome=ended("failed", words, words),
         gates=(GateResult(gate=gate, value=5.0, decision="failed", sentence=words),),
-        service=Service(base_url=words, model=words),
+        service=Service(base_url=words, model=words, stack={words: words, "engine": words}),
         environment={words: words},
     )
 

@@ -33,6 +33,9 @@ FIGURES = (("accuracy (5 runs average)", 5.6), ("avg@5", 5.6), ("pass@5", 24.0),
 BOUNDS = {"pass@5": FigureBounds(low=24.0, high=74.0, samples=2), "cons@5": FigureBounds(low=0.0, high=50.0, samples=2)}
 
 
+STACK = {"engine": "vLLM 0.11.0", "chips": "2 × 910B3", "torch": "2.5.1", "serves with": "vllm serve /weights"}
+
+
 def row(
     metric: str,
     value: float | None,
@@ -93,7 +96,7 @@ def report(dataset_results: tuple[DatasetResult, ...], *, n: int = 5, label: str
         outcome=outcome,
         dataset_results=dataset_results,
         gates=gates,
-        service=Service(base_url="http://127.0.0.1:8000", model="/weights"),
+        service=Service(base_url="http://127.0.0.1:8000", model="/weights", stack=STACK),
         seconds={"deploy": 12.5, "infer": 100.25},
         started="2026-03-26T15:13:26+0800",
         finished="2026-03-26T15:15:20+0800",

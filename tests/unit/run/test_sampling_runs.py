@@ -119,7 +119,7 @@ def test_runs_that_sampled_differently_are_compared_with_a_word(
     first: tuple[SamplingSetting, Samplers], second: tuple[SamplingSetting, Samplers], words: str
 ) -> None:
     """By `compare` and beside a baseline; the note says what each of them did."""
-    (note,) = compared(first, second)
+    *_, note = compared(first, second)
     assert note.startswith("Samples were drawn differently: ")
     assert words in note
 
