@@ -104,8 +104,9 @@ async def history(subject: Subject, needles: Sequence[Needle]) -> ProbeResult:
     """A prompt that nobody has asked before, then again from the cache, beside another branch, and after a flood."""
     if skipped := lacks_evidence(needles):
         return skipped
-    before = "".join(f"Note {subject.salt}: {number * 37 % 101} + {number} is known. " for number in range(8))
-    fresh = [question(f"{before}Line {at}. {needle.request.messages[-1].content}") for at, needle in enumerate(needles)]
+    shots = "".join(f"Question: {37 * n % 101}+{n}. Answer: {37 * n % 101 + n} " for n in range(16))
+    before = f"{subject.salt} {shots}"
+    fresh = [question(f"{before}{needle.request.messages[-1].content}") for needle in needles]
     branches = [question(f"{before}Line {at}. Something else.") for at in range(len(needles))]
     cold = await subject.ask(fresh)
     warm = await known(subject, fresh)
