@@ -1,7 +1,7 @@
-"""Whether a service is fit to be evaluated: two dozen small requests, and a finding for each ability that runs use.
+"""Whether a service is fit to be evaluated: a dozen small requests, and a finding for each ability that runs use.
 
-Only a service that does not answer fails. Everything else that it lacks has a cost, and the finding says which. Most
-checks repeat one question in another way and compare the answers with the first one.
+Only a service that does not answer fails. Everything else that it lacks has a cost, and the finding says which. Whether
+what it answers is right in every form and company, `diagnose` finds out.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 from model_accuracy_eval.client.chat import StreamingChat
 from model_accuracy_eval.errors import EvalError
 from model_accuracy_eval.ports import Chat
-from model_accuracy_eval.records import ClientLimits, Fault, FaultKind, JSONObject, Message, Reply, Request, Service
+from model_accuracy_eval.records import ClientLimits, Fault, FaultKind, Message, Reply, Request, Service
 from model_accuracy_eval.run import picture_probe
 from model_accuracy_eval.run.build import ApiKeys, connect_service
 from model_accuracy_eval.run_folder.saved_plan import own_samplers
@@ -96,9 +96,6 @@ async def _findings(chat: Chat) -> tuple[Finding, ...]:
         _usage(probe.first),
         _speed(probe.first),
         await _simple_questions(chat),
-        await _stop(probe),
-        await _temperature_zero(probe),
-        await _seed(probe),
         await _samplers(chat),
         await _several_samples(probe),
         await _loglikelihoods(chat),
@@ -130,20 +127,14 @@ def _question(
     text: str,
     *,
     temperature: float = 0.0,
-    seed: int | None = None,
     n: int = 1,
     max_tokens: int = 64,
-    stop: tuple[str, ...] = (),
-    extra: JSONObject | None = None,
 ) -> Request:
     return Request(
         messages=(Message(role="user", content=text),),
         temperature=temperature,
-        seed=seed,
         n=n,
         max_tokens=max_tokens,
-        stop=stop,
-        extra=extra or {},
     )
 
 
@@ -244,49 +235,6 @@ async def _simple_questions(chat: Chat) -> Finding:
         f"{len(wrong)} of {len(_SIMPLE_QUESTIONS)} simple questions are answered wrong, such as {question!r} with "
         f"{answer[-60:]!r}: unless the model is not made for chat, look at its chat template, tokenizer and weights.",
     )
-
-
-async def _stop(probe: _Probe) -> Finding:
-    """Sends the stop string as an extra field, because the client itself would cut the answer at a known stop."""
-    text = _text(probe.first)
-    middle = text[len(text) // 2 :][:4]
-    if not text[: text.find(middle)].strip():
-        return Finding("stop", "SKIP", "The answer is too short to stop in its middle; the client cuts it anyway.")
-    reply = await probe.again(extra={"stop": [middle]})
-    if reply.fault is not None:
-        return _unsupported("stop", reply.fault, "Tasks with stop strings will fail.")
-    obeyed = middle not in _text(reply)
-    outcome = "is obeyed" if obeyed else "is ignored; the client cuts the answer, which costs time until then"
-    return _pass_or_warn("stop", obeyed, f"A stop string {outcome}.")
-
-
-async def _temperature_zero(probe: _Probe) -> Finding:
-    if not _text(probe.first):
-        return Finding("temperature 0", "SKIP", _EMPTY)
-    reply = await probe.again()
-    if reply.fault is not None:
-        return _unsupported("temperature 0", reply.fault, "The same request was answered a moment ago.")
-    same = _text(reply) == _text(probe.first)
-    outcome = "the same" if same else "different: figures will vary a little between equal runs"
-    return _pass_or_warn("temperature 0", same, f"Two greedy answers are {outcome}.")
-
-
-async def _seed(probe: _Probe) -> Finding:
-    replies = [await probe.again(temperature=1.0, seed=seed) for seed in (7, 7, 8, 9)]
-    fault = next((reply.fault for reply in replies if reply.fault is not None), None)
-    if fault is not None:
-        return _unsupported("seed", fault, "Run without --seed.")
-    texts = [_text(reply) for reply in replies]
-    if len(set(texts)) == 1:
-        return Finding(
-            "seed",
-            "SKIP",
-            "Three seeds gave one answer, which says nothing about seeds; if all samples of a run are equal, "
-            "check whether the server obeys temperature.",
-        )
-    same = texts[0] == texts[1]
-    outcome = "the same answer" if same else "two answers: samples cannot be reproduced"
-    return _pass_or_warn("seed", same, f"One seed, asked twice, gave {outcome}.")
 
 
 async def _samplers(chat: Chat) -> Finding:

@@ -27,15 +27,13 @@ SIMPLE = {"17+25=": "17+25=42", "marmalade": "Marmalade.", "colour": "The word i
 
 
 def sane(request: dict[str, Any]) -> list[str]:
-    """Right answers to simple questions, else the usual ones, as far as the request's stops let them go."""
+    """Right answers to simple questions, else the usual ones."""
     asked = request["messages"][0]["content"]
-    texts = [answer for part, answer in SIMPLE.items() if part in asked] or default_answer(request)
-    stops = request.get("stop") or []
-    return [text.split(stops[0])[0] if stops else text for text in texts]
+    return [answer for part, answer in SIMPLE.items() if part in asked] or default_answer(request)
 
 
 def test_a_sound_service_passes() -> None:
-    """Seeds, several samples, stops, greedy answers, usage and pieces; it does not read pictures, and weighs nothing."""
+    """Several samples, usage and pieces; it does not read pictures, and weighs nothing."""
     with FaultServer(sane) as server:
         server.models["data"][0]["max_model_len"] = 4096
         code, output = look("--endpoint", server.url)
@@ -45,26 +43,14 @@ def test_a_sound_service_passes() -> None:
     assert "up to 4,096 tokens" in output
 
 
-def test_what_a_service_passes_over_is_found_out() -> None:
-    """A stop that is not obeyed, and answers that differ although nothing was left to chance."""
-    count = iter(range(1000))
-    with FaultServer(
-        lambda request: [f"word {next(count)} of many words" for _ in range(request.get("n", 1))]
-    ) as server:
-        code, output = look("--endpoint", server.url)
-    found = states(output)
-    assert (code, found["temperature 0"], found["seed"], found["stop"]) == (0, "WARN", "WARN", "WARN"), output
-    assert "3 of 3 simple questions are answered wrong, such as '17+25=' with 'word " in output
-
-
 def test_answers_that_break_later_are_told_one_by_one() -> None:
     """Only the first request is answered: every other finding has the server's words, and the run could go on."""
     with FaultServer(plan=lambda number, _: "status_503" if number > 2 else None) as server:
         code, output = look("--endpoint", server.url, "--model-name", "m")
     found = states(output)
     assert (code, found["answers"]) == (0, "PASS"), output
-    assert {found[name] for name in ("sense", "stop", "temperature 0", "seed", "n")} == {"WARN"}, output
-    assert output.count("trouble 503") >= 5
+    assert {found[name] for name in ("sense", "samplers", "n")} == {"WARN"}, output
+    assert output.count("trouble 503") >= 3
 
 
 @pytest.mark.parametrize(
@@ -87,16 +73,14 @@ def test_a_model_without_words_is_asked_a_sum() -> None:
     """One that continues texts may say nothing to a request in words."""
     with FaultServer(lambda request: ["42" if "17+25=" in str(request["messages"]) else ""]) as server:
         code, output = look("--endpoint", server.url)
-    assert (code, states(output)["streaming"], states(output)["temperature 0"]) == (0, "PASS", "PASS"), output
+    assert (code, states(output)["streaming"], states(output)["n"]) == (0, "PASS", "PASS"), output
 
 
 def test_a_model_that_says_nothing_at_all_proves_nothing() -> None:
-    """Two empty answers are equal, but not because anything is determined."""
+    """An empty answer does not show whether it was streamed."""
     with FaultServer(lambda _: [""]) as server:
         code, output = look("--endpoint", server.url)
-    found = states(output)
-    silent = ("streaming", "stop", "temperature 0", "seed")
-    assert (code, {found[name] for name in silent}) == (0, {"SKIP"}), output
+    assert (code, states(output)["streaming"]) == (0, "SKIP"), output
 
 
 @pytest.mark.parametrize(
