@@ -11,8 +11,9 @@ from model_accuracy_eval.diagnosis.probes import PROBES
 _ABOUT = """\
 `diagnose` was tried with the [example adapter](../../example-adapter/README.md), a real network, and one fault of an
 inference engine at a time. A test holds this table true, and that the healthy adapter passes. *Seen by*: the probe that
-is there for it; others may fail, too."""
-_NOT = "none: it agrees with itself"
+is there for it; others may fail, too. What agrees with itself takes a
+[reference](../how-to/diagnose.md#beside-a-trusted-service)."""
+_NOT = "none, as it agrees with itself"
 
 
 def page(note: str) -> str:

@@ -4,6 +4,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 from tests.e2e import command
@@ -81,3 +82,38 @@ def test_what_is_looked_at_is_named_once(words: tuple[object, ...]) -> None:
     done = command.run("diagnose", *words)
     assert done.code == 2
     assert "diagnose needs an adapter's folder, or the address of a service" in done.err
+
+
+@pytest.fixture(scope="module")
+def trace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the healthy adapter answers."""
+    file = tmp_path_factory.mktemp("trusted") / "ref.trace"
+    with serving("healthy") as url:
+        done = command.run("diagnose", "--endpoint", url, "--ready-timeout", 240, "--record", file)
+    assert done.out.startswith("36 answers of "), done.out + done.err
+    return file
+
+
+@pytest.mark.parametrize(
+    ("fault", "state", "words"),
+    [
+        ("healthy", "PASS", "KL mean 0, max 0 nats; 141 of 141 likeliest tokens are the same, 0 that were sure"),
+        ("one layer left out", "FAIL", "Not the reference"),
+        ("weights in few bits", "FAIL", "Not the reference"),
+        ("a beginning token added", "FAIL", "The prompt of '17+25=' has 7 tokens, and 6 at the reference."),
+    ],
+)
+def test_a_reference_shows_what_a_service_does_wrong_in_all_it_says(
+    fault: str, state: str, words: str, trace: Path
+) -> None:
+    with serving(fault) as url:
+        done, findings = diagnosed(url, "--reference", trace, "--minutes", 0.0001)
+    assert findings["reference"].startswith(state), done.out + done.err
+    assert words in findings["reference"]
+
+
+def test_no_trace_is_told(tmp_path: Path) -> None:
+    (tmp_path / "ref.trace").write_text("{}")
+    done = command.run("diagnose", "--endpoint", "http://127.0.0.1:9", "--reference", tmp_path / "ref.trace")
+    assert done.code == 2
+    assert "is no trace of `diagnose --record`" in done.err

@@ -13,7 +13,7 @@ if __name__ == "__main__":
 
 import numpy as np
 import server as healthy
-from tinyserver import engine, model, replies, requests, sampling, stops, writing
+from tinyserver import chat_reader, engine, model, replies, requests, sampling, stops, writing
 
 Patch = Callable[[], None]
 FAULTS: dict[str, tuple[Patch, str]] = {}
@@ -355,6 +355,18 @@ def _() -> None:
         return made
 
     around(model.Model, "__init__", rounded)
+
+
+@fault("a beginning token added", "")
+def _() -> None:
+    def told(real: Any) -> Any:
+        def read(self: Any, messages: Any) -> Any:
+            tokens, pictures = real(self, messages)
+            return (0, *tokens), pictures
+
+        return read
+
+    around(chat_reader.ChatReader, "read", told)
 
 
 def main() -> None:

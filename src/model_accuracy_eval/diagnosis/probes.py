@@ -4,8 +4,9 @@ from collections.abc import AsyncIterator, Callable
 
 from model_accuracy_eval.diagnosis import decoding, lengths, neighbours, protocol, sampling
 from model_accuracy_eval.diagnosis.probe import Probe, ProbeResult, Subject, needles_of
+from model_accuracy_eval.diagnosis.reference import Trace, beside
 
-REPEATS = "repeats"
+REPEATS, REFERENCE = "repeats", "reference"
 PROBES = (
     Probe("streams", "An answer is the same streamed and in one piece.", protocol.streams),
     Probe("caps", "An answer is cut at max_tokens, not before, not behind.", protocol.caps),
@@ -20,13 +21,17 @@ PROBES = (
     Probe("hanging up", "Requests that are given up leave nothing behind.", neighbours.hanging_up),
     Probe("lengths", "What stands at the beginning of a long prompt is seen.", lengths.recall),
 )
-NAMES = (REPEATS, *(probe.name for probe in PROBES))
+NAMES = (REPEATS, REFERENCE, *(probe.name for probe in PROBES))
 
 
-async def diagnose(subject: Subject, left: Callable[[], float]) -> AsyncIterator[tuple[str, ProbeResult]]:
+async def diagnose(
+    subject: Subject, left: Callable[[], float], trace: Trace | None = None
+) -> AsyncIterator[tuple[str, ProbeResult]]:
     """Every probe's finding, as soon as it is there. `left`: seconds; a probe that has none is skipped."""
     needles, finding = await needles_of(subject)
     yield REPEATS, finding
+    if trace is not None:
+        yield REFERENCE, await beside(subject, trace)
     for probe in PROBES:
         late = left() <= 0
         skipped = ProbeResult("SKIP", "No time was left for it.", "diagnose with more --minutes")
