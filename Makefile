@@ -82,7 +82,7 @@ docs: $(READY)  ## write the reference pages anew from the tables they describe
 	$(BIN)/python -m docs.generate
 
 golden: $(READY)  ## write the expected report files anew; review the diff
-	UPDATE_GOLDEN=1 $(BIN)/python -m pytest tests/unit/report tests/unit/tasks/test_every_dataset.py
+	UPDATE_GOLDEN=1 $(BIN)/python -m pytest tests/unit/report tests/unit/test_golden_verdicts.py tests/unit/tasks/test_every_dataset.py
 
 lock: $(READY)  ## resolve the pinned versions anew
 	$(BIN)/python -m pip install --quiet uv

@@ -97,7 +97,7 @@ def trace(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("fault", "state", "words"),
     [
-        ("healthy", "PASS", "KL mean 0, max 0 nats; 141 of 141 likeliest tokens are the same, 0 that were sure"),
+        ("healthy", "PASS", "KL mean 0, max 0 nats; 147 of 147 likeliest tokens are the same, 0 that were sure"),
         ("one layer left out", "FAIL", "Not the reference"),
         ("weights in few bits", "FAIL", "Not the reference"),
         ("a beginning token added", "FAIL", "The prompt of '17+25=' has 7 tokens, and 6 at the reference."),
