@@ -14,6 +14,7 @@ from model_accuracy_eval.diagnosis.probe import (
     changed_answers,
     known,
     question,
+    unanswered,
 )
 
 _LOADS = (2, 4, 8, 16, 32, 64)
@@ -41,6 +42,8 @@ async def load(subject: Subject, needles: Sequence[Needle]) -> ProbeResult:
     good = 1
     for level in _LOADS:
         changed = await _among(subject, needles, level)
+        if silent := unanswered(changed.asked, len(needles)):
+            return silent if good == 1 else _passed(needles, good, f" At {level}: {silent.sentence}")
         if changed.is_fault and (again := await _among(subject, needles, level)).is_fault:
             good, bad, again = await _narrowed(subject, needles, good, level, again)
             return ProbeResult(
@@ -50,7 +53,11 @@ async def load(subject: Subject, needles: Sequence[Needle]) -> ProbeResult:
                 "(--enforce-eager), and diagnose again",
             )
         good = level
-    return ProbeResult("PASS", f"{len(needles)} answers are the same with up to {good} requests in flight.")
+    return _passed(needles, good)
+
+
+def _passed(needles: Sequence[Needle], good: int, more: str = "") -> ProbeResult:
+    return ProbeResult("PASS", f"{len(needles)} answers are the same with up to {good} requests in flight.{more}")
 
 
 async def _narrowed(
@@ -90,6 +97,8 @@ async def hanging_up(subject: Subject, needles: Sequence[Needle]) -> ProbeResult
     for seconds in _MOMENTS:
         await subject.abandon(long_ones, seconds)
         changed = changed_answers(needles, await subject.ask([needle.request for needle in needles], at_once=4))
+        if silent := unanswered(changed.asked, len(needles)):
+            return silent
         if changed.is_fault:
             return ProbeResult(
                 "FAIL",
@@ -117,6 +126,8 @@ async def history(subject: Subject, needles: Sequence[Needle]) -> ProbeResult:
         await subject.ask(between, at_once=8)
         later = cold if when == "warm" else await subject.ask(fresh)
         changed = changed_answers(warm, later)
+        if silent := unanswered(changed.asked, len(warm)):
+            return silent
         if changed.is_fault:
             return ProbeResult(
                 "FAIL",

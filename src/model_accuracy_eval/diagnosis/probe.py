@@ -67,6 +67,7 @@ class ChangedAnswers(NamedTuple):
     """Answers that were another one than before."""
 
     asked: int
+    """Those that were answered."""
     changed: tuple[tuple[Needle, str], ...]
     margins: tuple[float | None, ...]
 
@@ -84,6 +85,13 @@ class ChangedAnswers(NamedTuple):
         needle, other = max(zip(self.margins, self.changed, strict=True), key=lambda pair: pair[0] or 0.0)[1]
         example = f"{short(needle.text)} → {short(other)} to {short(needle.request.messages[-1].content)}"
         return f"{len(self.changed)} of {self.asked} answers differ, such as {example}"
+
+
+def unanswered(answered: int, asked: int) -> ProbeResult | None:
+    """Where most requests had no answer, nothing was looked at."""
+    if 2 * answered >= asked:
+        return None
+    return ProbeResult("SKIP", f"Only {answered:,} of {asked:,} requests were answered.", "look at the server's log")
 
 
 SURE = 1.0

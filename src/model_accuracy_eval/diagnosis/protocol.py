@@ -4,7 +4,16 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from model_accuracy_eval.diagnosis.probe import Needle, ProbeResult, Subject, changed_answers, question, short, text_of
+from model_accuracy_eval.diagnosis.probe import (
+    Needle,
+    ProbeResult,
+    Subject,
+    changed_answers,
+    question,
+    short,
+    text_of,
+    unanswered,
+)
 from model_accuracy_eval.records import Fault, Usage
 
 _LONG = tuple(
@@ -27,8 +36,8 @@ async def streams(subject: Subject, needles: Sequence[Needle]) -> ProbeResult:
         for needle, piece, whole in zip(needles, pieces, wholes, strict=True)
         if piece.fault is None and not isinstance(whole, Fault)
     ]
-    if not pairs:
-        return ProbeResult("SKIP", "The service gives no answers in one piece.")
+    if silent := unanswered(len(pairs), len(needles)):
+        return silent
     for needle, piece, whole in pairs:
         said = short(needle.request.messages[-1].content)
         ends = piece.choices[0].finish_reason, whole.finish_reason
@@ -100,10 +109,11 @@ async def caps(subject: Subject, needles: Sequence[Needle]) -> ProbeResult:
 async def ends(subject: Subject, needles: Sequence[Needle]) -> ProbeResult:
     """Short questions come to an end by themselves."""
     requests = [replace(needle.request, max_tokens=512) for needle in needles[:12]]
-    reasons = [reply.choices[0].finish_reason for reply in await subject.ask(requests, at_once=4) if reply.choices]
-    known_ends = [reason for reason in reasons if reason is not None]
+    given = [reply.choices[0] for reply in await subject.ask(requests, at_once=4) if reply.choices]
+    plain = [choice for choice in given if not choice.reasoning and "<think>" not in choice.text]
+    known_ends = [choice.finish_reason for choice in plain if choice.finish_reason is not None]
     if not known_ends:
-        return ProbeResult("SKIP", "Answers end without a finish_reason.")
+        return ProbeResult("SKIP", "No answer has a finish_reason, or the model thinks before it answers.")
     stopped = sum(reason != "length" for reason in known_ends)
     if not stopped:
         return ProbeResult(
@@ -124,11 +134,10 @@ async def stop_strings(subject: Subject, needles: Sequence[Needle]) -> ProbeResu
         return ProbeResult("SKIP", "The answers are too short to be stopped in their middle.")
     cases = cases[:48]
     replies = await subject.ask([replace(needle.request, extra={"stop": [stop]}) for needle, stop in cases], at_once=4)
-    missed = [
-        (needle, stop, text_of(reply))
-        for (needle, stop), reply in zip(cases, replies, strict=True)
-        if reply.fault is None and stop in text_of(reply)
-    ]
+    answered = [(*case, text_of(reply)) for case, reply in zip(cases, replies, strict=True) if reply.fault is None]
+    if silent := unanswered(len(answered), len(cases)):
+        return silent
+    missed = [each for each in answered if each[1] in each[2]]
     if missed:
         needle, stop, said = missed[0]
         return ProbeResult(

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from model_accuracy_eval.diagnosis.probe import Needle, ProbeResult, Subject, text_of
+from model_accuracy_eval.diagnosis.probe import Needle, ProbeResult, Subject, text_of, unanswered
 from model_accuracy_eval.diagnosis.token_chances import (
     REST,
     Chances,
@@ -86,7 +86,10 @@ async def samplers(subject: Subject, needles: Sequence[Needle]) -> ProbeResult:
     for sampler in _SETTINGS:
         seen = {spread.request.messages[-1].content: await draws(subject, spread, sampler) for spread in open_ones}
         chances = {spread.request.messages[-1].content: spread.chances for spread in open_ones}
-        asked += sum(drawn.total() for drawn in seen.values())
+        drawn_now = sum(drawn.total() for drawn in seen.values())
+        if silent := unanswered(drawn_now, _DRAWS * len(seen)):
+            return silent
+        asked += drawn_now
         p = min(unlikely(drawn, sampler.of(chances[name])) for name, drawn in seen.items())
         if p * tests <= _SURE or p <= 1 / 4001:
             actual = likeliest_sampler(seen, chances)
