@@ -20,7 +20,6 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import psutil
@@ -118,7 +117,7 @@ class AdapterProcess:
             groups=user.groups if user else (),
             processes=user.processes if user else None,
         )
-        self._order = order
+        self._order, self._user = order, user
         try:
             self._start(order)
         except BaseException:
@@ -179,16 +178,21 @@ class AdapterProcess:
         return found
 
     def stack(self, port: int) -> str:
-        """Asked as the user that the adapter runs as, of the Python that it has."""
-        order = self._order
-        as_user: dict[str, Any] = {"user": order.uid, "group": order.uid, "extra_groups": order.groups}
+        """Asked of the Python that the adapter has, as its user and below a supervisor: who wrote the adapter may have
+        replaced that Python."""
+        order, end = self._order, time.monotonic() + STACK_SECONDS
         python = shutil.which("python3", path=order.environment.get("PATH", os.defpath)) or "python3"
-        with contextlib.suppress(OSError, subprocess.SubprocessError):
-            done = subprocess.run(  # noqa: S603 - our own text
-                [python, "-c", STACK_READER, str(port)], cwd=order.folder, env=order.environment,
-                capture_output=True, timeout=STACK_SECONDS, check=False, **(as_user if order.uid else {}),
+        with tempfile.TemporaryDirectory() as place, contextlib.suppress(AdapterFailed):
+            asked = AdapterProcess(
+                [python, "-c", STACK_READER, str(port)], folder=order.folder, environment=order.environment,
+                log=f"{place}/stack", user=self._user,
             )  # fmt: skip
-            return bytes(done.stdout).decode(errors="replace")
+            try:
+                while asked.exit_code() is None and time.monotonic() < end:
+                    asked.wait(0.1)
+            finally:
+                asked.stop()
+            return asked.tail(1)
         return ""
 
     def stop(self) -> None:

@@ -48,6 +48,13 @@ def test_example_adapter(start: Start, client: "DockerClient", repository: str) 
     assert box.exit_code() == -9
 
 
+def test_what_a_container_says_of_its_stack_is_bounded(start: Start) -> None:
+    """A python3 of its own that talks without end keeps nobody."""
+    box = start("printf '#!/bin/sh\\nexec yes\\n' > $(command -v python3)\necho replaced\nsleep 600\n")
+    until(lambda: "replaced" in box.tail(9), "python3 is another one")
+    assert box.stack(8000) == ""
+
+
 def test_published_on_the_loopback_alone(start: Start) -> None:
     """A server that listens everywhere in its container is reached by 127.0.0.1, and by no other address of ours."""
     port = free_port()

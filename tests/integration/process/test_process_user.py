@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 from tests.integration.process.tools import environment, make_adapter
 from tests.waiting import free_port, until
@@ -129,17 +130,23 @@ def test_the_groups_of_the_npus_nodes_are_its_own(tmp_path: Path) -> None:
     assert unprivileged_user(tmp_path).groups == (1234,)
 
 
+def _sleeps(process: psutil.Process, uid: int) -> bool:
+    return bool(process.info["uids"].real == uid and process.info["cmdline"][:1] == ["sleep"])
+
+
 def test_its_stack_is_read_as_that_user(open_folder: Path) -> None:
     """By the adapter's own python3, which whoever wrote the adapter may have replaced."""
     user = unprivileged_user()
     variables = environment(PATH=f"{open_folder}/adapter:{os.environ['PATH']}")
     folder = make_adapter(open_folder / "adapter", "exec sleep 600")
     fake = Path(folder) / "python3"
-    fake.write_text("#!/bin/sh\nid -u\n")
+    fake.write_text("#!/bin/sh\nsleep 600 &\nid -u\n")
     fake.chmod(0o755)
     launcher = ProcessLauncher(variables, user=user)
     running = launcher.start(folder=folder, model_path="", port=free_port(), log=str(open_folder / "deploy.log"))
     try:
-        assert running.stack(8000) == f"{user.uid}\n"
+        assert running.stack(8000) == str(user.uid)
+        sleeping = [one for one in psutil.process_iter(["uids", "cmdline"]) if _sleeps(one, user.uid)]
+        assert len(sleeping) == 1, "deploy.sh alone"
     finally:
         running.stop()
