@@ -72,9 +72,7 @@ oldest: $(OLDEST)/.ready  ## the client, the command and the report with the old
 bigcodebench: $(READY)  ## all its tasks' own solutions, with their libraries: half an hour
 	REFERENCES=whole $(PYTEST) --timeout 7200 tests/e2e/test_code_bigcodebench.py
 
-# Its environment is made by the recipe: as a prerequisite, it lets all other suites go before these, which mostly wait.
-ray: $(READY)  ## runs on Ray clusters on this machine, and the job of docs/how-to/ray.md
-	@$(MAKE) --no-print-directory $(RAY)/.ready
+ray: $(READY) $(RAY)/.ready  ## runs on Ray clusters on this machine, and the job of docs/how-to/ray.md
 	RAY=required $(BIN)/python -m pytest tests/e2e/ray
 
 live: $(READY) $(LIVE:%=%/.ready)  ## vLLM, transformers serve and llama.cpp on CPUs: figures, log-likelihoods, pictures, kills (6 GB, half an hour)

@@ -50,7 +50,7 @@ def test_a_node_is_lost_and_another_comes_late(
     doomed = cluster.start(npus=7)
     doomed.wait()
     out = tmp_path / "out"
-    resources = ("--engine", "ray", "--replicas", 2, "--resources", "NPU=7", "--ready-timeout", 90)
+    resources = ("--engine", "ray", "--replicas", 2, "--resources", "NPU=7", "--ready-timeout", 240)
     process = start(*asked(adapter, questions, out, *resources), address=cluster.address)
     until(lambda: answers(out) > PROBLEMS * N // 10, "a tenth is answered")
     doomed.lose()
