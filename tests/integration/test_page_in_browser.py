@@ -231,35 +231,6 @@ def test_keys_walk_through_the_list(fresh: Tab, tmp_path: Path) -> None:
         fresh.wait(f"location.hash === '#sums/{order[place]}/0'")
 
 
-HOLD = """(() => {
-  const text = Response.prototype.text;
-  let held = false;
-  const gate = new Promise((open) => { globalThis.release = open; });
-  Response.prototype.text = async function () {
-    const isFirst = !held;
-    held = true;
-    const got = await text.call(this);
-    if (isFirst) await gate;
-    return got;
-  };
-})()"""
-"""The first replies that are unpacked from now on come when `release` is called."""
-
-
-def test_the_problem_that_was_wanted_last_stays(fresh: Tab, tmp_path: Path) -> None:
-    """Replies of one that was clicked before it come too late to be shown."""
-    shown(fresh, tmp_path, dataset_result(MIXED), LINES)
-    first, second, *_ = fresh.get(ROWS)
-    fresh.get(HOLD)
-    fresh.click(f"#explorer tr[data-id='{first}'] a")
-    fresh.click(f"#explorer tr[data-id='{second}'] a")
-    fresh.wait(f"location.hash === '#sums/{second}/0'")
-    fresh.get("release()")
-    fresh.get("new Promise((done) => setTimeout(done))")
-    assert fresh.get("location.hash") == f"#sums/{second}/0"
-    assert f"sums · {second}" in fresh.get(f"{PANEL}.innerText")
-
-
 def test_hostile_text_does_nothing(fresh: Tab, tmp_path: Path) -> None:
     """Scripts in questions, answers, replies and names are shown as text and run nowhere."""
     strange = dataset_result(
@@ -384,15 +355,6 @@ def test_unknown_link_shows_the_list(fresh: Tab, tmp_path: Path) -> None:
         shown(fresh, tmp_path, dataset_result(MIXED), LINES, at)
         assert fresh.get(STATUS) == "All: 4 of 4"
     assert fresh.troubles() == []
-
-
-def test_typing_is_no_key(fresh: Tab, tmp_path: Path) -> None:
-    """In the search field, j and k are letters."""
-    shown(fresh, tmp_path, dataset_result(MIXED), LINES)
-    fresh.press("/")
-    fresh.press("j")
-    assert fresh.get("document.querySelector('#explorer input').value") == "j"
-    assert fresh.get("document.querySelector('tr.marked')") is None
 
 
 def test_a_problem_that_is_clicked_while_another_one_closes_is_opened(fresh: Tab, tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ from tests.servers.fake_github import FakeGitHub
 from tests.servers.fake_github_memory import EVERYTHING, SHA
 from tests.unit.report.history_samples import past
 
-from model_accuracy_eval.errors import BadValue
 from model_accuracy_eval.report import history
 from model_accuracy_eval.run_folder import history_file
 
@@ -92,17 +91,3 @@ def test_a_regression_is_a_warning_of_the_step(tmp_path: Path) -> None:
         _, log = nightly(hub, workspace=str(tmp_path))
     assert "demo_gsm8k: REGRESSED between 00000000 (2020-01-19) and 00000000 (2020-01-20)" in log
     assert "h.jsonl, line 29 cannot be read and is left out" in log
-
-
-@pytest.mark.parametrize("path", ["/etc/h.jsonl", "../h.jsonl", "a/../../h.jsonl", "history.txt"])
-def test_the_file_stays_below_the_workspace(path: str) -> None:
-    """And has the ending by which `history` knows it."""
-    with FakeGitHub() as hub, pytest.raises(BadValue, match="'history-file' is"):
-        nightly(hub, {"history_file": path})
-
-
-def test_a_branch_has_a_file_by_default() -> None:
-    """With the name that the input's description has."""
-    with FakeGitHub(grants=EVERYTHING | {"contents: write"}) as hub:
-        nightly(hub, {"history_branch": "history"})
-        assert list(hub.branches["history"]) == ["accuracy-history.jsonl"]

@@ -100,18 +100,6 @@ def test_the_artifact_of_a_stopped_run_gets_the_seconds_that_are_left(tmp_path: 
         assert "Cancelled" in stage.comment
 
 
-def test_a_stop_amid_the_upload_is_heard(tmp_path: Path) -> None:
-    """The artifact is given up, the verdict that was reached is told, and the step fails for what was not."""
-    with FakeGitHub() as hub, HttpServer(Exchange.stall) as silent:
-        stopped_for = itertools.count(0.5, 0.5)
-        stage = Stage(hub, since_stop=lambda: float(next(stopped_for)) if silent.requests else 0.0)
-        silent_artifacts(stage, silent, tmp_path)
-        assert stage.run() == 6
-        assert stage.log.getvalue().count(LATE) == 1
-        assert stage.check["conclusion"] == "success"
-        assert "Passed" in stage.comment
-
-
 def test_a_runner_without_npus_is_refused_with_the_rest(adapter: Path) -> None:
     """A repository for NPUs is not evaluated where deploy.sh would see none; `hardware: any` asks nothing."""
     with FakeGitHub() as hub:

@@ -62,21 +62,6 @@ def test_a_block_of_settings_has_every_other_setting() -> None:
         assert "the action's input `settings` must hold settings as" in problem
 
 
-@pytest.mark.parametrize("mode", ["plan", "merge", "eval", "infer"])
-def test_every_mode_of_the_action_is_one(mode: str) -> None:
-    """Those that only the action has, too."""
-    with FakeGitHub() as hub:
-        assert wired(hub, "", mode=mode, **SERVICE)[1].problems == []
-        assert len(wired(hub, "", mode="other", **SERVICE)[1].problems) == 1
-
-
-def test_a_service_that_runs_needs_no_adapter() -> None:
-    """Nothing is checked out for it."""
-    with FakeGitHub() as hub:
-        assert not wired(hub, "", **SERVICE)[1].needs_adapter
-        assert wired(hub, "")[1].needs_adapter
-
-
 @pytest.mark.parametrize("name", [setting.name for setting in table() if setting.workflow_only])
 def test_a_file_of_the_evaluated_tree_cannot_turn_the_verdict(name: str, tmp_path: Path) -> None:
     """Such a setting is refused in the file, whatever its value, and its place is named; other settings count."""
@@ -88,19 +73,6 @@ def test_a_file_of_the_evaluated_tree_cannot_turn_the_verdict(name: str, tmp_pat
     config.write_text("temperature: 0.25\n")
     with FakeGitHub() as hub:
         assert wired(hub, str(config), **SERVICE)[1].plan(False).settings.temperature == 0.25
-
-
-def test_a_config_file_that_cannot_be_used_is_told_by_the_plan(tmp_path: Path) -> None:
-    """The check is opened by the label of the inputs, so that there is a place to tell it."""
-    config = tmp_path / "accuracy.yml"
-    config.write_text("lable: nightly\n")
-    with FakeGitHub() as hub:
-        job, site = wired(hub, str(config), label="weekly", datasets="demo_gsm8k")
-        assert job.label == "weekly"
-        with pytest.raises(UnknownName, match="did you mean label"):
-            site.plan(False)
-        with pytest.raises(BadValue, match="cannot be read"):
-            wired(hub, str(tmp_path / "none.yml"), datasets="demo_gsm8k")[1].plan(False)
 
 
 @pytest.mark.parametrize(

@@ -47,15 +47,6 @@ def test_nothing_is_touched_for_who_is_not_admitted(job: dict[str, object], sent
         assert [check["conclusion"] for check in hub.checks.values()] == ["action_required"] * ("commit" not in job)
 
 
-def test_all_objections_come_at_once(tmp_path: Path) -> None:
-    """Whoever mends one thing need not run again to hear of the next."""
-    with FakeGitHub() as hub:
-        stage = Stage(hub, adapter=tmp_path)
-        stage.run(event="workflow_run", actor=Actor(login="renovate[bot]", source="test"), hardware="npu")
-        for sentence in ("has the rights of the default branch", "is a bot", "hardware type is NPU"):
-            assert sentence in stage.comment
-
-
 def test_a_full_commit_is_admitted_for_every_event() -> None:
     """It cannot move after an admin has read it."""
     with FakeGitHub() as hub:
@@ -113,14 +104,6 @@ def test_the_evaluated_commit_is_the_reported_one(adapter: Adapter, tmp_path: Pa
         found = context(hub, tmp_path / "served", tmp_path / "temp")
         assert (found.adapter_commit, found.commit) == (SHA, SHA)
         assert list((tmp_path / "temp").iterdir()) == []
-
-
-def test_an_adapter_in_another_repository_is_reported_on_the_workflows_commit(tmp_path: Path) -> None:
-    """The workflow's token can write there alone."""
-    evaluated = Adapter.example(tmp_path / "served" / "acme" / "other").commit({})
-    with FakeGitHub() as hub:
-        found = context(hub, tmp_path / "served", tmp_path / "temp", **{"INPUT_ADAPTER-REPOSITORY": "acme/other"})
-        assert (found.adapter_commit, found.commit) == (evaluated, SHA)
 
 
 def test_a_ref_that_stands_for_nothing_has_no_commit_to_report_on(adapter: Adapter, tmp_path: Path) -> None:

@@ -8,11 +8,8 @@ import pytest
 from tests.integration.action import tools
 from tests.integration.action.tools import Stage
 from tests.integration.github.tools import Naps, client
-from tests.servers.artifact_service import runtime_token
 from tests.servers.fake_github import FakeGitHub
-from tests.waiting import free_port
 
-from model_accuracy_eval.github.artifact_service import ArtifactService
 from model_accuracy_eval.records import Request
 from model_accuracy_eval.run_folder.run_folder import RunFolder
 
@@ -66,20 +63,3 @@ def test_away_when_all_is_to_be_told(how: dict[str, Any], naps: Naps, tmp_path: 
     assert json.loads((folder / "run.json").read_text())["status"] == "passed"
     assert {"report.html", "manifest.sha256"} <= {path.name for path in folder.iterdir()}
     assert sum(naps.seconds) < 120
-
-
-def test_the_artifact_service_alone_is_away(naps: Naps, tmp_path: Path) -> None:
-    """Check and comment have the verdict; the step says what is missing, and the report is in its folder."""
-    waits: list[float] = []
-    address = f"http://127.0.0.1:{free_port()}"
-    environment = {"ACTIONS_RUNTIME_TOKEN": runtime_token(), "ACTIONS_RESULTS_URL": address}
-    with FakeGitHub() as hub:
-        service = ArtifactService(environment, mask=lambda _: None, sleep=waits.append)
-        stage = Stage(hub, {"open_store": lambda name: RunFolder(str(tmp_path / name))}, artifacts=service)
-        assert stage.run() == 6
-        assert stage.check["conclusion"] == "success"
-        assert "Passed" in stage.comment
-        (error,) = (line for line in stage.log.getvalue().splitlines() if line.startswith("::error"))
-    assert f"CreateArtifact got no answer from {address}" in error
-    assert next(tmp_path.rglob("manifest.sha256"))
-    assert sum(waits) < 30

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from tests.integration.action.test_action_wiring import SERVICE, wired
-from tests.integration.action.tools import OURS, Stage
+from tests.integration.action.tools import Stage
 from tests.servers.fake_github import TOKEN, FakeGitHub
-from tests.servers.fake_github_memory import INTEGRATION, REPOSITORY, SHA, pull
+from tests.servers.fake_github_memory import INTEGRATION, REPOSITORY, SHA
 
 from model_accuracy_eval.records.report import Actor
 
@@ -73,16 +73,6 @@ def test_what_went_wrong_elsewhere_does_not_pass_here() -> None:
         assert {check["conclusion"] for check in hub.checks.values()} == {"cancelled"}
 
 
-def test_jobs_of_a_pull_request_share_one_comment() -> None:
-    """Each has its section; the headline is the worst of them, whichever ends last."""
-    with FakeGitHub() as hub:
-        hub.reach[OTHER] = TOKEN
-        for label, more in (("one", {}), ("two", {"hardware": "npu"}), ("one", ELSEWHERE)):
-            Stage(hub).run(label=label, run="1-1", **more)
-        (body,) = hub.bodies(OURS)
-        assert "### ⛔ Model accuracy: Not started · 3 evaluations" in body
-
-
 def test_a_job_that_writes_between_our_look_and_our_edit_loses_nothing() -> None:
     """GitHub takes both edits; who reads its own away writes again."""
     with FakeGitHub() as hub:
@@ -98,19 +88,6 @@ def test_a_job_that_writes_between_our_look_and_our_edit_loses_nothing() -> None
         hub.before_listing = overwrite
         Stage(hub).run(label="fake", run="1-1")
         assert (overwrites, "2 evaluations" in first["body"]) == ([], True)
-
-
-def test_a_run_of_an_older_commit_adds_a_line() -> None:
-    """Whenever it ends; nothing says of the head that it was not evaluated."""
-    old = "a" * 40
-    with FakeGitHub() as hub:
-        hub.pulls[7], hub.pull_commits[7] = pull(7), [old, SHA]
-        Stage(hub).run(run="2-1", started=2.0)
-        late = Stage(hub)
-        late.run(run="1-1", started=3.0, commit=old, adapter_commit=old)
-        assert f"`{old[:7]}` passed, superseded" in late.comment
-        assert f"@{SHA}" in late.comment
-        assert "was not evaluated" not in late.comment
 
 
 @pytest.mark.parametrize(

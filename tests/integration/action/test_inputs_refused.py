@@ -46,6 +46,8 @@ def played(hub: FakeGitHub, folder: Path, with_: dict[str, str], **more: str) ->
         ({"check": "perhaps"}, "'check' cannot be 'perhaps'"),
         ({"retention-days": "0"}, "'retention-days' cannot be '0'"),
         ({"history-file": "/etc/x.jsonl"}, "'history-file' is '/etc/x.jsonl'"),
+        ({"history-file": "a/../../x.jsonl"}, "'history-file' is 'a/../../x.jsonl'"),
+        ({"history-file": "history.txt"}, "'history-file' is 'history.txt'"),
         ({"settings": "temperature 1"}, "`settings` must hold settings as"),
         ({"settings": "gates: x"}, "no setting called 'gates'"),
         ({"num-return-sequences": "many"}, "'num-return-sequences' cannot be 'many'"),
@@ -81,16 +83,3 @@ def test_all_that_is_wrong_is_told_at_once_and_to_admins_alone(tmp_path: Path) -
     assert all(name in first for name in wrong)
     assert "has the role 'write'" in second
     assert not any(f"'{name}'" in second for name in wrong)
-
-
-def test_lists_may_stand_on_several_lines(tmp_path: Path) -> None:
-    """As YAML makes it easy to write them."""
-    inputs = {
-        f"INPUT_{name.upper()}": text
-        for name, text in (WITH | {"datasets": "demo_gsm8k,\n  demo_arithmetic\n"}).items()
-    }
-    with (
-        FakeGitHub() as hub,
-        ActionStep(DISPATCHED | {"GITHUB_API_URL": hub.url} | inputs, SignalClock()).parts() as (_, ports),
-    ):
-        assert ports.plan(ports.needs_adapter).settings.datasets == ("demo_gsm8k", "demo_arithmetic")

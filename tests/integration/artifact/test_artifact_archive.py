@@ -2,16 +2,14 @@
 
 import os
 import threading
-import zipfile
 from pathlib import Path
-from typing import BinaryIO
 
 import pytest
 from tests.integration.artifact.tools import Client, unzipped
 from tests.servers.artifact_service import ArtifactServer
 
 from model_accuracy_eval.errors import PublishFailed
-from model_accuracy_eval.github import artifact_transfer, folder_zip
+from model_accuracy_eval.github import folder_zip
 
 
 class Memory:
@@ -112,37 +110,9 @@ def test_nothing_to_upload(client: Client, tmp_path: Path, folder: str) -> None:
     assert server.calls == []
 
 
-def test_file_that_shrinks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A log that is cut while it is read leaves a sound archive with what could be read."""
-    log = tmp_path / "deploy.log"
-    log.write_bytes(b"x" * 20_000_000)
-    read = folder_zip.pieces
-
-    def cutting(file: BinaryIO, size: int) -> object:
-        for piece in read(file, size):
-            os.truncate(log, 10)
-            yield piece
-
-    monkeypatch.setattr(folder_zip, "pieces", cutting)
-    files, notes = archived(tmp_path)
-    assert files == {"deploy.log": b"x" * artifact_transfer.PIECE_BYTES}
-    assert notes == []
-
-
 def test_old_and_late_times(tmp_path: Path) -> None:
     """Files from before 1980 and after 2107 are no trouble."""
     for name, when in (("old", -1e9), ("older", 1.0), ("late", 5e9)):
         (tmp_path / name).write_text(name)
         os.utime(tmp_path / name, (when, when))
     assert len(archived(tmp_path)[0]) == 3
-
-
-def test_deflated(tmp_path: Path) -> None:
-    """Reports are text, and are kept small."""
-    (tmp_path / "page.html").write_text("<p>figure</p>" * 10_000)
-    drain = Memory()
-    folder_zip.write_zip(folder_zip.list_contents(str(tmp_path)), drain)
-    assert len(drain.data) < 3000
-    (tmp_path / "zip").write_bytes(drain.data)
-    with zipfile.ZipFile(tmp_path / "zip") as archive:
-        assert archive.infolist()[0].compress_type == zipfile.ZIP_DEFLATED

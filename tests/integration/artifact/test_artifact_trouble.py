@@ -1,7 +1,6 @@
 """The artifact client when the service, the store or the network is not well."""
 
 import math
-import os
 import re
 from pathlib import Path
 
@@ -25,15 +24,6 @@ def test_passing_trouble(client: Client, report: Path, call: str, faults: list[t
     assert all(0 <= wait <= 6.0 * 2.0**number for number, wait in enumerate(client.waits))
     assert len(client.waits) == 4
     assert unzipped(server.artifacts["report"].data) == tree(report)
-
-
-@pytest.mark.parametrize("call", ["CreateArtifact", "FinalizeArtifact"])
-def test_answer_without_json_is_tried_again(client: Client, report: Path, call: str) -> None:
-    """A body that is no JSON is no answer, whatever the status says."""
-    with ArtifactServer() as server:
-        server.faults[call] = [(200, "<html>welcome"), (400, "gateway")]
-        client.of(server).upload("report", str(report))
-    assert len(client.waits) == 2
 
 
 @pytest.mark.parametrize(
@@ -97,15 +87,6 @@ def test_refusal(client: Client, report: Path, call: str, fault: tuple[int, obje
         assert sentence in refused(lambda: client.of(server).upload("report", str(report)))
     assert client.waits == []
     assert server.names[-1] == call or "no address" in sentence
-
-
-def test_trouble_amid_the_upload_ends_it(client: Client, tmp_path: Path) -> None:
-    """When a block cannot be sent the rest of the archive is not tried either."""
-    (tmp_path / "large").write_bytes(os.urandom(17 * 1024 * 1024))
-    with ArtifactServer() as server:
-        server.faults["block"] = [(503, "")] * 99
-        refused(lambda: client.of(server).upload("report", str(tmp_path)))
-    assert server.names == ["CreateArtifact", *["block"] * 5]
 
 
 def test_an_upload_has_the_seconds_that_it_is_given(client: Client, report: Path) -> None:

@@ -127,12 +127,6 @@ def test_reasoning_under_both_names_is_read_once() -> None:
         assert said(ask(server.url)[0]) == [("b", "a", "stop")]
 
 
-def test_rule_14_without_usage_it_is_unknown() -> None:
-    """No usage is None, not zero."""
-    with FaultServer(style=Style(usage="none")) as server:
-        assert ask(server.url)[0].usage is None
-
-
 def test_rule_14_the_last_usage_counts_and_null_is_none() -> None:
     """Zeros at the start and null at the end do not hide what was said in between."""
     body: list[JSON] = [
@@ -148,14 +142,6 @@ def test_an_empty_answer_with_a_finish_reason_is_an_answer() -> None:
     """The model may have nothing to say."""
     with Scripted(event(role="assistant", content=""), event(0, "stop")) as server:
         assert said(ask(server.url)[0]) == [("", "", "stop")]
-
-
-def test_content_parts_odd_types_and_half_characters_are_read() -> None:
-    """What is sound in an odd event is kept."""
-    parts = [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]
-    body = [event(content=parts), event(content="\ud83d"), event(content="\ude00"), {"choices": [{"index": "0"}]}]
-    with Scripted(*body, event(0, "stop")) as server:
-        assert said(ask(server.url)[0]) == [("ab😀", "", "stop")]
 
 
 def test_a_message_repeated_after_its_deltas_is_not_read_twice() -> None:

@@ -8,7 +8,7 @@ import pytest
 import trustme
 from msgspec.structs import replace
 from tests.servers.asking import LIMITS, Naps, ask, question, said
-from tests.servers.fault_server import FAULTS, FaultServer, Style, always, faults_at
+from tests.servers.fault_server import FAULTS, FaultServer, always, faults_at
 from tests.servers.loops import LOOPS, run
 
 from model_accuracy_eval.client.chat import connect
@@ -111,17 +111,6 @@ def test_rule_04_after_a_passing_fault_the_reply_is_the_same(name: str) -> None:
     assert cured.tries == (1 if name in HARMLESS else 3)
 
 
-def test_rule_04_a_truncated_stream_of_many_is_thrown_away_as_a_whole() -> None:
-    """Choices that were complete before the break are asked for again with the others."""
-    style = Style(finish="with_text")
-    with FaultServer(
-        lambda _: ["a", "bcdefghijklmnop" * 9], plan=faults_at({0: "truncated_chunks"}), style=style
-    ) as server:
-        (reply,) = ask(server.url, question(n=2))
-    assert said(reply) == [("a", "", "stop"), ("bcdefghijklmnop" * 9, "", "stop")]
-    assert reply.tries == 2
-
-
 def test_rule_07_500_gets_two_more_tries_and_a_busy_server_all_of_them() -> None:
     """500 may mean a bad request, so it is given up early; 503 is not."""
     patient = replace(LIMITS, retries=6)
@@ -152,24 +141,6 @@ def test_rule_08_a_service_that_is_gone_ends_every_request() -> None:
         assert reply.fault.kind == "refused"
         assert f"Nobody has listened on {url.removeprefix('http://')} for 0.2 s" in reply.fault.sentence
         assert reply.tries > 1
-
-
-def test_rule_08_gone_is_final() -> None:
-    """After that a new request is answered without another connection."""
-
-    async def conversation(url: str) -> None:
-        chat = connect(Service(base_url=url), LIMITS, sleep=Naps(), chance=lambda: 1.0)
-        try:
-            first, second = await chat.ask(question()), await chat.ask(question())
-        finally:
-            await chat.close()
-        assert first.fault is not None
-        assert second.fault is not None
-        assert (second.fault.kind, second.tries) == ("refused", 0)
-
-    with FaultServer() as server:
-        url = server.url
-    run(conversation(url))
 
 
 def test_a_service_that_comes_back_in_time_is_asked_again() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.servers.asking import LIMITS, Naps, question
 from tests.servers.fault_server import FaultServer
 from tests.servers.loops import run
-from tests.servers.sampler_server import Accepts, SamplerServer
+from tests.servers.sampler_server import SamplerServer
 
 from model_accuracy_eval.client.chat import connect
 from model_accuracy_eval.client.dialects import NEUTRAL_SAMPLERS
@@ -42,53 +42,20 @@ def found(server: FaultServer) -> Samplers:
     return samplers
 
 
-DIALECTS: dict[str, tuple[Accepts, int, dict[str, float], set[str]]] = {
-    "takes all": (lambda _name, _value: True, 400, FIRST_VALUES, set()),
-    "older vLLM, SGLang": (
-        lambda name, value: name != "top_k" or value == -1 or value >= 1,
-        400,
-        {**FIRST_VALUES, "top_k": -1},
-        set(),
-    ),
-    "LMDeploy": (lambda name, value: name != "top_k" or value >= 0, 400, FIRST_VALUES, set()),
-    "OpenAI": (
-        lambda name, _value: name in {"presence_penalty", "frequency_penalty"},
-        400,
-        {"presence_penalty": 0.0, "frequency_penalty": 0.0},
-        set(NEUTRAL_SAMPLERS) - {"presence_penalty", "frequency_penalty"},
-    ),
-    "transformers serve": (lambda _name, _value: False, 422, {}, set(NEUTRAL_SAMPLERS)),
-    "a crash for what it does not know": (
-        lambda name, _value: name != "xtc_probability",
-        500,
-        {name: value for name, value in FIRST_VALUES.items() if name != "xtc_probability"},
-        {"xtc_probability"},
-    ),
-}
-
-
-@pytest.mark.parametrize("name", DIALECTS)
-def test_each_dialect_gets_the_neutral_values_that_it_accepts(name: str) -> None:
-    """The first accepted value of every sampler; what is refused is noted with the server's words."""
-    accepts, status, neutral, refused = DIALECTS[name]
-    with SamplerServer(accepts, status=status) as server:
-        samplers = found(server)
-    assert (samplers.neutral, set(samplers.refused)) == (neutral, refused)
-    assert all(f"trouble {status}" in words for words in samplers.refused.values())
-
-
 @settings(max_examples=15)
 @given(
-    accepted=st.sets(st.sampled_from([(name, value) for name, values in NEUTRAL_SAMPLERS.items() for value in values]))
+    accepted=st.sets(st.sampled_from([(name, value) for name, values in NEUTRAL_SAMPLERS.items() for value in values])),
+    status=st.sampled_from([400, 422, 500]),
 )
-def test_whatever_is_accepted_is_sent_and_nothing_else(accepted: set[tuple[str, float]]) -> None:
-    """All that was found is accepted together, and each sampler is either sent or noted as refused."""
-    with SamplerServer(lambda name, value: (name, value) in accepted) as server:
+def test_whatever_is_accepted_is_sent_and_nothing_else(accepted: set[tuple[str, float]], status: int) -> None:
+    """All that was found is accepted together; each sampler is sent, or noted as refused with the server's words."""
+    with SamplerServer(lambda name, value: (name, value) in accepted, status=status) as server:
         samplers = found(server)
         assert samplers.neutral in server.sent() or not samplers.neutral
     assert {(name, value) for name, value in samplers.neutral.items()} <= accepted
     assert samplers.neutral.keys() == {name for name, _ in accepted}
     assert samplers.refused.keys() == NEUTRAL_SAMPLERS.keys() - samplers.neutral.keys()
+    assert all(f"trouble {status}" in words for words in samplers.refused.values())
 
 
 def test_without_probes_no_question_is_asked() -> None:

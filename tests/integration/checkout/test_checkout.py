@@ -163,13 +163,6 @@ def test_an_outage_is_tried_three_times_and_refuses_nobody(
     assert len(waits) == 4
 
 
-def test_a_tag_on_the_branch_is_no_doubt(repository: tuple[Path, list[str]], tmp_path: Path) -> None:
-    """Both names mean one commit."""
-    root, commits = repository
-    run_git(root / "org" / "adapter", "tag", "main", commits[1])
-    assert fetched(root, "main", tmp_path / "out")[0] == commits[1]
-
-
 def test_a_folder_with_something_in_it_is_left_alone(repository: tuple[Path, list[str]], tmp_path: Path) -> None:
     """Files of an earlier run are never mixed into this one."""
     (tmp_path / "out").mkdir()

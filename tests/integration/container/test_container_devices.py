@@ -54,14 +54,6 @@ def test_from_inside(inside: RunInside, nodes: list[str], tmp_path: Path) -> Non
     assert (tmp_path / "deploy.log").read_text().splitlines() == [*nodes, "read 1"]
 
 
-def test_driver(client: "DockerClient", nodes: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Parts of the driver are given where the host has them."""
-    (tmp_path / "npu-smi").touch()
-    monkeypatch.setattr(container_spec, "DRIVER", (str(tmp_path / "npu-smi"), str(tmp_path / "absent")))
-    chosen = container_spec.choose_npus("all", client, None, {}, {})
-    assert (chosen.nodes, chosen.driver) == (tuple(nodes), (str(tmp_path / "npu-smi"),))
-
-
 def test_none_there(client: "DockerClient") -> None:
     """Without NPUs auto gives none and all refuses; other words are no devices."""
     if container_spec.choose_npus("auto", client, None, {}, {}).nodes:

@@ -66,16 +66,6 @@ def test_published_on_the_loopback_alone(start: Start) -> None:
     assert get(port, host=address) is None
 
 
-def test_log(start: Start, log: str) -> None:
-    """The output comes to the log as it is printed, and stays there."""
-    box = start("echo first; echo >&2 second; sleep 60\n")
-    until(lambda: "second" in Path(log).read_text(), "output comes while the script runs")
-    assert box.exit_code() is None
-    assert sorted(box.news().split()) == ["first", "second"]
-    box.stop()
-    assert sorted(Path(log).read_text().split()) == ["first", "second"]
-
-
 def test_exit_code(start: Start) -> None:
     """A script that ends is told with its exit code, and its last words are in the log by then."""
     box = start("echo last words\nexit 7\n")
@@ -213,14 +203,6 @@ def test_no_half_start(start: Start, client: "DockerClient", repository: str, mo
     with pytest.raises(Stopped):
         start(EVERYWHERE)
     assert left(client, repository) == []
-
-
-def test_removed_by_somebody_else(start: Start, client: "DockerClient") -> None:
-    """A container that somebody removes has ended by signal 9, and the log says what happened."""
-    box = start("sleep 60\n")
-    client.containers.get(box.name).remove(force=True)
-    until(lambda: box.exit_code() is not None, "the end is noticed")
-    assert box.exit_code() in (-9, 137)
 
 
 CONFINED = """

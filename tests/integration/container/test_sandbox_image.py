@@ -66,16 +66,6 @@ def test_a_missing_image_is_pulled(kind: str, absent: Served) -> None:
     assert (said[0], said[-1]) == (f"Pulling the image {image}.", f"Pulled {name}.")
 
 
-def test_what_is_here_is_not_pulled_again(absent: Served) -> None:
-    """The registry is not asked for the second sandbox."""
-    registry, image = absent
-    asked = []
-    for _ in range(2):
-        run(open_sandbox("docker", os.environ, image=image, workers=1, labels=LABELS).close())
-        asked.append(registry.pulls)
-    assert asked[0] == asked[1] > 0
-
-
 @pytest.mark.parametrize("kind", ["auto", "docker"])
 def test_a_registry_that_refuses_is_told(kind: str, absent: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     """In its own words, with the command to type; `auto` takes no weaker sandbox for a named image."""
@@ -93,13 +83,3 @@ def test_an_image_that_is_built_is_not_pulled() -> None:
     with pytest.raises(Refused, match="no registry has") as refusal:
         open_sandbox("auto", os.environ, image=image, labels=LABELS, say=pytest.fail)
     assert refusal.value.next_step == f"docker build -t {image} docker/humaneval_x"
-
-
-def test_a_pull_can_be_given_up(absent: Served) -> None:
-    """What `check` raises ends the waiting, and `auto` does not take it for a reason to try another sandbox."""
-
-    def check() -> None:
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        open_sandbox("auto", os.environ, image=absent[1], workers=1, labels=LABELS, check=check)

@@ -51,7 +51,6 @@ def kept(cache: Path) -> dict[str, bytes]:
 
 
 PLACE = f"data/{HASH}/test.jsonl"
-PARTIAL = f"data/{HASH}/.test.jsonl.partial"
 
 
 @pytest.mark.parametrize("file", [PINNED, ZIPPED], ids=["plain", "gz"])
@@ -71,22 +70,6 @@ def test_what_is_missing_is_fetched_once_and_then_read(
     asked = len(host.requests)
     assert read(hub(host, tmp_path), file) == data
     assert len(host.requests) == asked == 1
-
-
-def test_a_damaged_copy_is_fetched_again(host: FileHost, tmp_path: Path) -> None:
-    """A run mends its own cache."""
-    place = Path(read(hub(host, tmp_path), PINNED).place)
-    place.write_bytes(ROWS[:5])
-    assert read(hub(host, tmp_path), PINNED).content == ROWS
-
-
-@pytest.mark.parametrize("left", [b"x" * 1000, ROWS, ROWS + b"more"], ids=["damaged", "whole", "longer"])
-def test_what_an_earlier_run_left_cannot_spoil_the_file(host: FileHost, tmp_path: Path, left: bytes) -> None:
-    """Whatever it is, the file is right in the end."""
-    (tmp_path / PARTIAL).parent.mkdir(parents=True)
-    (tmp_path / PARTIAL).write_bytes(left)
-    assert read(hub(host, tmp_path), PINNED).content == ROWS
-    assert kept(tmp_path) == {PLACE: ROWS}
 
 
 @pytest.mark.parametrize(
@@ -127,12 +110,3 @@ def test_a_cache_that_cannot_be_written_is_told(tmp_path: Path, host: FileHost) 
         Refused, match=r"cannot be kept in .*: (Not a directory|File exists).*MODEL_ACCURACY_EVAL_CACHE"
     ):
         read(hub(host, tmp_path), PINNED)
-
-
-def test_a_dataset_that_is_closed_by_now_is_told(host: FileHost, tmp_path: Path) -> None:
-    """With the variable that a token is read from."""
-    host.statuses = [401]
-    environment = {"MODEL_ACCURACY_EVAL_CACHE": str(tmp_path), "HF_ENDPOINT": host.url}
-    file = DataFile(name="sums/test.jsonl", source=DataSource(url="hf:owner/name@0a1b2c/data/test.jsonl", hash=HASH))
-    with pytest.raises(Refused, match=r"is private or does not exist at http.*: no token was given \(HF_TOKEN\)"):
-        read(FileHub(environment, fetch=DataFetch(environment, retry=QUICK)), file)

@@ -138,14 +138,6 @@ def test_a_lock_file_in_a_cache_that_another_user_wrote_is_not_believed(server: 
     assert source(hub(server, tmp_path)).status == "pinned now"
 
 
-def test_a_lock_file_that_is_none_is_told(server: FakeHub, tmp_path: Path) -> None:
-    """Nothing is pinned anew in silence."""
-    (tmp_path / "data").mkdir()
-    (tmp_path / "data" / "accuracy-data.lock").write_text("<<<<<<< HEAD")
-    with pytest.raises(BadData, match="is no lock file of this program: it cannot be read"):
-        source(hub(server, tmp_path))
-
-
 def test_a_user_s_file_without_anything_known_is_compared_with_nothing(server: FakeHub, tmp_path: Path) -> None:
     """And not noted either, because it is the user's to change."""
     split = DataFile(name="sums/test.jsonl", source=DataSource(hf="org/none"))

@@ -36,13 +36,6 @@ def test_a_hub_that_answers_is_told_from_one_that_does_not(world: pytest.MonkeyP
     assert "name a mirror in MODELSCOPE_ENDPOINT" in output
 
 
-def test_an_address_that_is_none_is_one_sentence(world: pytest.MonkeyPatch) -> None:
-    """Nothing decides by it."""
-    world.setenv("HF_ENDPOINT", "hub without a scheme")
-    code, output = look("--online")
-    assert (code, states(output)["Hugging Face"]) == (0, "WARN"), output
-
-
 def test_passwords_of_mirrors_are_not_printed(world: pytest.MonkeyPatch) -> None:
     """Neither of one that answers nor of one that does not."""
     with FaultServer() as hub:

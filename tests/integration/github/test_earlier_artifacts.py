@@ -105,25 +105,6 @@ def test_what_a_pull_request_uploaded_is_no_baseline(planted: dict[str, Any], bl
     assert not (tmp_path / "baseline.zip").exists()
 
 
-def test_what_is_about_something_else_is_passed_over(blobs: Blobs, tmp_path: Path) -> None:
-    """Whoever opens it says why; when all are none, so does the sentence."""
-    target = tmp_path / "baseline.zip"
-    with FakeGitHub() as hub:
-        for content in (b"wanted", b"of another commit"):
-            keep(hub, blobs, content)
-
-        def objection(commit: str) -> str:
-            return "" if target.read_bytes() == b"wanted" else f"not {commit}."
-
-        asked = (requester(hub), ENVIRONMENT, "accuracy", "branch:main", target)
-        earlier_artifacts.download(*asked, objection=objection)
-        assert target.read_bytes() == b"wanted"
-        with pytest.raises(BadReuse, match=r"The artifact \d+ is none: no\.( The artifact \d+ is none: no\.)$"):
-            earlier_artifacts.download(*asked, objection=lambda _: "no.")
-        with pytest.raises(Refused, match="Branch not found"):
-            fetched(hub, "branch:v1", target)
-
-
 def test_a_digest_names_one_artifact(blobs: Blobs, tmp_path: Path) -> None:
     """In capitals, too, and among several pages; never one that a fork's run has uploaded, or that is gone."""
     with FakeGitHub() as hub:

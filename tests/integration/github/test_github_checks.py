@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.integration.github.tools import client, said
 from tests.servers.fake_github import FakeGitHub
-from tests.servers.fake_github_memory import EVERYTHING, REPOSITORY, SHA
+from tests.servers.fake_github_memory import REPOSITORY, SHA
 
 from model_accuracy_eval.errors import PublishFailed
 from model_accuracy_eval.github.api import GitHubRest
@@ -78,19 +78,6 @@ def test_a_fork_may_neither_check_nor_comment() -> None:
         "accessible by integration): the token lacks `checks: write`; add it under `permissions:` of the job. Runs for "
         "a fork's pull request only get to read."
     )
-
-
-def test_a_status_stands_in_for_a_refused_check() -> None:
-    """Without `checks: write` a status can still be set, with its description cut at 140 characters."""
-    with FakeGitHub(grants=EVERYTHING - {"checks: write"}) as hub, client(hub) as github:
-        with pytest.raises(PublishFailed):
-            opened(github)
-        hub.fault("POST", "/statuses/", 502)
-        github.commit_status(
-            REPOSITORY, SHA, state="failure", context="accuracy", description="数" * 200, target_url="https://x.example"
-        )
-        [told] = hub.statuses
-    assert (told["sha"], told["description"]) == (SHA, "数" * 139 + "…")
 
 
 @given(text=st.text(max_size=3_000), limit=st.integers(3, 2_000))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.integration.github.test_github_patience import SECONDARY
-from tests.integration.github.tools import Naps, client, said
+from tests.integration.github.tools import client, said
 from tests.servers.fake_github import FakeGitHub
 from tests.servers.fake_github_memory import REPOSITORY
 
@@ -14,14 +14,6 @@ OURS = "github-actions[bot]"
 MARK = "<!-- model-accuracy-eval: nightly -->"
 OTHER = "<!-- model-accuracy-eval: weekly -->"
 COMMENTS = f"/repos/{REPOSITORY}/issues/7/comments"
-
-
-def test_the_comment_is_written_once_and_then_edited() -> None:
-    """The second time the same comment gets another text, and keeps its address."""
-    with FakeGitHub() as hub, client(hub) as github:
-        first = github.upsert_comment(REPOSITORY, 7, MARK, said("one"))
-        assert github.upsert_comment(REPOSITORY, 7, MARK, said("two")) == first
-        assert hub.bodies(OURS) == [f"{MARK}\ntwo"]
 
 
 @pytest.mark.parametrize("login", ["ada", "release-robot[bot]", OURS])
@@ -34,17 +26,6 @@ def test_the_author_is_whoever_the_token_speaks_as(login: str) -> None:
                 github.upsert_comment(REPOSITORY, 7, MARK, said(text))
         assert hub.bodies(login) == [f"{MARK}\ntwo"]
         assert hub.comments[strange]["body"] == f"{MARK}\nforged"
-
-
-def test_an_edit_that_failed_is_repeated() -> None:
-    """A PATCH can be done twice, so it is."""
-    naps = Naps()
-    with FakeGitHub() as hub, client(hub, naps=naps) as github:
-        own = hub.comment(OURS, MARK)
-        hub.fault("PATCH", f"/comments/{own}", 503, times=2)
-        github.upsert_comment(REPOSITORY, 7, MARK, said("text"))
-        assert hub.comments[own]["body"] == f"{MARK}\ntext"
-    assert naps.seconds[:2] == [1.0, 2.0]
 
 
 def test_a_comment_deleted_in_between_is_written_anew() -> None:

@@ -211,15 +211,6 @@ def test_a_fork_is_told_apart(fork: str | None) -> None:
     assert (told.is_fork, told.head_repository) == (True, fork)
 
 
-def test_a_comment_has_its_pull_request_looked_up() -> None:
-    """An event of a comment has no commit; GitHub tells it."""
-    with FakeGitHub() as hub:
-        hub.pulls[7] = pull(7, head="c" * 40)
-        told = pull_request(requester(hub), {"issue": {"number": 7, "pull_request": {"url": "x"}}}, HERE)
-    assert told is not None
-    assert told.head_sha == "c" * 40
-
-
 @pytest.mark.parametrize(
     ("pulls", "number"),
     [

@@ -2,7 +2,6 @@
 
 import contextlib
 import ssl
-import time
 from typing import Any
 
 import pytest
@@ -183,15 +182,6 @@ def test_redirects_stay_with_the_server() -> None:
         with pytest.raises(Refused, match="something else"):
             github.permission("acme/old", "ada")
         assert stranger.calls == []
-
-
-def test_a_reset_that_is_past_is_told_as_a_limit() -> None:
-    """The runner's clock may be wrong; PyGithub has read the answer by then, so the headers must do."""
-    with FakeGitHub() as hub, client(hub) as github:
-        headers = USED_UP | {"x-ratelimit-reset": str(int(time.time()) - 99)}
-        hub.fault("GET", "/permission", 403, {"message": "API rate limit exceeded"}, headers=headers, times=99)
-        with pytest.raises(PublishFailed, match="limit of 1000 requests an hour is used up until"):
-            github.permission(REPOSITORY, "ada")
 
 
 def test_a_file_of_authorities_that_is_not_there() -> None:

@@ -140,10 +140,3 @@ def test_n20_a_prompt_that_is_too_long_loses_its_beginning() -> None:
     assert found.cropped_to == 39
     assert replies[1].fault is not None
     assert "an ending has 50 tokens, but the model reads at most 39." in replies[1].fault.sentence
-
-
-def test_an_ending_without_tokens_is_certain() -> None:
-    """Nothing has to be said to say nothing."""
-    (found,) = loglikelihoods(VLLM, ("the cat", ""))
-    assert found is not None
-    assert (found.logprob, found.tokens, found.greedy) == (0.0, 0, True)

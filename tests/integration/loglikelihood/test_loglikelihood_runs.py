@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.fake_ports import MemoryStore, RecordingProgress, fake_ports
+from tests.fake_ports import MemoryStore, fake_ports
 from tests.integration.loglikelihood.tools import same, truth
 from tests.servers.asking import LIMITS, Naps
 from tests.servers.hash_model import HashModel
@@ -213,18 +213,6 @@ def test_a_continued_run_keeps_its_method() -> None:
     assert error.value.sentence.startswith(
         "The run has taken log-likelihoods by top-logprobs until now, and methods are not mixed. "
     )
-
-
-def test_findings_are_shown_and_logged() -> None:
-    """On the screen, and in the dataset's log."""
-    screen, store = RecordingProgress(), MemoryStore()
-    with LikelihoodServer(style=TOP) as server:
-        evaluate(server, built(), store=store, progress=screen)
-    finding = "top-logprobs: the 20 most likely first tokens of an answer are returned."
-    assert f"Log-likelihoods are taken by {finding}" in screen.said
-    log = store.files["logs/infer/vllm-api-stream-chat/options.out"].decode()
-    assert "log-likelihoods by echo: the service has no completions: HTTP 404" in log
-    assert finding in log
 
 
 def test_the_journal_holds_the_log_likelihoods() -> None:

@@ -1,14 +1,12 @@
 """Which method is chosen, what is reported about the others, and how letters are scored where texts cannot be."""
 
-import math
 from dataclasses import replace
 from typing import Any
 
 import msgspec
 import pytest
-from tests.integration.loglikelihood.tools import QUESTION, ask, likelihood_request, same, truth
+from tests.integration.loglikelihood.tools import ask, likelihood_request
 from tests.servers.asking import LIMITS
-from tests.servers.hash_model import HashModel
 from tests.servers.http import Exchange
 from tests.servers.likelihood_server import (
     LLAMA_CPP,
@@ -24,7 +22,6 @@ from tests.servers.likelihood_server import (
 from tests.servers.replay import capture
 
 from model_accuracy_eval.client.dialects import Completion, CompletionChoice
-from model_accuracy_eval.client.method_detection import TopLogprob, letter_loglikelihoods
 from model_accuracy_eval.client.prompt_logprobs import echo_tokens, position_token, sum_logprobs
 from model_accuracy_eval.errors import NoHonestScore
 from model_accuracy_eval.records import ClientLimits, Loglikelihood
@@ -85,28 +82,6 @@ def test_a_less_exact_method_can_be_set(setting: Any) -> None:
         assert all("echo" not in one.json for one in server.requests)
 
 
-def test_n7_probabilities_of_tokens_of_one_letter_are_added() -> None:
-    """With blanks A has exp(-.1) + exp(-1.2); a letter that is not returned is None."""
-    top = {" A": -0.1, "B": -0.9, "A": -1.2, "C": -3.0}
-    firsts = [TopLogprob(token=token, logprob=logprob) for token, logprob in top.items()]
-    a, b, c, d = letter_loglikelihoods("ABCD", firsts)
-    assert a is not None
-    assert math.isclose(a.logprob, math.log(math.exp(-0.1) + math.exp(-1.2)))
-    assert (b, c, d) == (Loglikelihood(logprob=-0.9, tokens=1), Loglikelihood(logprob=-3.0, tokens=1), None)
-
-
-def test_n7_letters_are_weighed_by_the_first_token() -> None:
-    """What the model thinks of " A" and "A" behind the conversation, together."""
-    model = HashModel()
-    with LikelihoodServer(model, style=TOP) as server:
-        _, _, (reply,) = ask(server, likelihood_request(("x", " y"), ("x", " z")))
-        row = model.logprobs(server.prompt_of([{"content": QUESTION.messages[0].content}]))
-    for letter, found in zip("AB", reply.loglikelihoods, strict=True):
-        wanted = [row[model.vocabulary.encode(text)[0]] for text in (letter, f" {letter}")]
-        assert found is not None
-        assert math.isclose(found.logprob, math.log(sum(map(math.exp, wanted))))
-
-
 class SparingServer(LikelihoodServer):
     """Leaves the probabilities out in most answers, as a server does whose draw shows no text."""
 
@@ -164,22 +139,6 @@ def test_extra_fields_are_sent_with_questions_about_letters_only() -> None:
         ask(server, setting="echo", extra={"chat_template_kwargs": {"enable_thinking": False}})
         for one in server.requests:
             assert ("chat_template_kwargs" in one.json) == (one.path == "/v1/chat/completions")
-
-
-def test_a_candidate_that_fails_for_good_fails_its_problem() -> None:
-    """Nothing half: the others of the same problem are not kept either, and the next problem is not touched."""
-
-    def plan(_: int, request: dict[str, Any]) -> int | None:
-        ids = request.get("prompt")
-        return 400 if isinstance(ids, list) and HashModel().vocabulary.decode(ids).endswith("Rome") else None
-
-    with LikelihoodServer(plan=plan) as server:
-        _, _, replies = ask(
-            server, likelihood_request(("the", " cat"), ("the", " Rome")), likelihood_request(("the", " cat"))
-        )
-    assert replies[0].fault is not None
-    assert (replies[0].fault.kind, replies[0].loglikelihoods) == ("rejected", ())
-    assert same(replies[1].loglikelihoods[0], truth(HashModel(), "the", " cat"))
 
 
 def test_candidates_of_a_problem_share_the_concurrency_of_the_run() -> None:

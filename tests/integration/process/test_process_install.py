@@ -104,14 +104,6 @@ def test_poor_python(launch: Launch, tmp_path: Path, body: str, kind: type[EvalE
         launch("echo never", "msgspec\n", PATH=fake_python(tmp_path / "bin", body))
 
 
-def test_no_python(launch: Launch, tmp_path: Path) -> None:
-    """So is a PATH without python3."""
-    (tmp_path / "bin").mkdir()
-    (tmp_path / "bin" / "sh").symlink_to("/bin/sh")
-    with pytest.raises(Refused, match="there is no python3 on the PATH"):
-        launch("echo never", "msgspec\n", PATH=str(tmp_path / "bin"))
-
-
 def test_interrupted_installation(tmp_path: Path, log: str, temporary: Path) -> None:
     """What `check` raises ends the installation and all its children, and goes on."""
     mark = f"mark-{os.getpid()}-{time.monotonic_ns()}"

@@ -62,16 +62,6 @@ def test_clean_up_may_finish(launch: Launch) -> None:
     assert process.exit_code() == 0
 
 
-def test_signalled_supervisor_sweeps(launch: Launch) -> None:
-    """A signal to the supervisor itself ends everything before the supervisor ends."""
-    port, mark = free_port(), f"mark-{os.getpid()}-{time.monotonic_ns()}"
-    process = launch(f"{PYTHON} server.py $PORT plain $MARK", PORT=str(port), MARK=mark)
-    listening(process, port)
-    psutil.Process(process.pid).parent().send_signal(signal.SIGTERM)  # type: ignore[union-attr]
-    until(lambda: process.exit_code() is not None, "its end is told")
-    until(lambda: not alive(mark), "all are gone")
-
-
 def test_killed_supervisor(launch: Launch) -> None:
     """When the supervisor is killed, that counts as the end of deploy.sh, and a stop ends the process group."""
     port, mark = free_port(), f"mark-{os.getpid()}-{time.monotonic_ns()}"

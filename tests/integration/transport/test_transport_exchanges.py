@@ -43,22 +43,6 @@ def test_a_plain_client_gets_status_headers_and_body(loop: str) -> None:
     ] * 3
 
 
-def test_trailers_are_no_headers() -> None:
-    """What comes after the body says nothing about it."""
-
-    async def trailing(exchange: Exchange) -> None:
-        exchange.head()
-        exchange.send(b"x")
-        exchange.raw(b"0\r\nX-Late: 1\r\n\r\n")
-
-    async def talk(transport: StreamTransport, server: HttpServer) -> None:
-        for _ in range(2):
-            response = await transport.handle_async_request(post(server.url, ending_at(b"?", [])))
-            assert "x-late" not in response.headers
-
-    assert session(trailing, talk).connections == 1
-
-
 def test_a_header_with_a_line_break_is_not_sent() -> None:
     """No header value can smuggle in another header."""
 
@@ -170,19 +154,6 @@ def test_provisional_responses_are_ignored(loop: str, before: bytes) -> None:
             assert (response.text, "link" in response.headers) == ("hello", False)
 
     assert session(hinting, talk, loop).connections == 1
-
-
-def test_no_content_is_complete_with_its_head() -> None:
-    """204 has no body to wait for, and the connection can be used again."""
-
-    async def empty(exchange: Exchange) -> None:
-        exchange.raw(b"HTTP/1.1 204 No Content\r\n\r\n")
-
-    async def talk(transport: StreamTransport, server: HttpServer) -> None:
-        for _ in range(2):
-            assert (await transport.handle_async_request(post(server.url, ending_at(b"?", [])))).status_code == 204
-
-    assert session(empty, talk).connections == 1
 
 
 @pytest.mark.parametrize("loop", LOOPS)

@@ -58,24 +58,6 @@ def test_a_dead_idle_connection_is_replaced_silently(loop: str) -> None:
     assert (server.connections, len(server.requests)) == (3, 5)
 
 
-def test_a_kept_connection_is_replaced_only_once(loop: str) -> None:
-    """If the fresh connection breaks too, that is an error like any other."""
-
-    async def then_never(exchange: Exchange) -> None:
-        if exchange.number >= 4:
-            exchange.reset()
-        else:
-            await exchange.pause(0.02)
-            exchange.reply(200, "x")
-
-    async def talk(transport: StreamTransport, server: HttpServer) -> None:
-        await asyncio.gather(*(transport.handle_async_request(post(server.url, flowing)) for _ in range(4)))
-        with pytest.raises(httpx.ReadError):
-            await transport.handle_async_request(post(server.url, flowing))
-
-    assert len(session(then_never, talk, loop).requests) == 6
-
-
 def test_a_request_that_was_partly_answered_is_not_sent_twice(loop: str) -> None:
     """Once a byte has come back, repeating is the caller's decision."""
 

@@ -128,19 +128,6 @@ def test_a_damaged_rest_is_fetched_anew(hub: FakeHub, tmp_path: Path) -> None:
     assert hub.sent[ONE] == 2 * len(LARGE) - 7000
 
 
-def test_a_storage_without_ranges(hub: FakeHub, tmp_path: Path) -> None:
-    """A storage that answers a range with the whole file costs a second download, never a wrong file."""
-    weights = measured(hub)
-    hub.cut = {ONE: 1000}
-
-    def forget(exchange: object) -> None:
-        exchange.headers.pop("range", None)  # type: ignore[attr-defined]
-
-    hub.storage_trouble = forget
-    assert contents(fetched(hub, weights, tmp_path)) == WHOLE
-    assert hub.sent[ONE] == len(LARGE) + 1000
-
-
 def test_what_is_missing_or_cut_is_fetched_again(hub: FakeHub, tmp_path: Path) -> None:
     """And nothing else."""
     weights = measured(hub)

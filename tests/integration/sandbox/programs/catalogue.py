@@ -2,7 +2,6 @@
 
 from tests.integration.sandbox.programs.forging import FORGING
 from tests.integration.sandbox.programs.forging_answers import FORGING_ANSWERS, FORGING_OBJECTS
-from tests.integration.sandbox.programs.forging_tests import FORGING_TESTS
 from tests.integration.sandbox.programs.honest import HONEST
 from tests.integration.sandbox.programs.honest_awkward import HONEST_AWKWARD
 from tests.integration.sandbox.programs.honest_classes import BROKEN_CLASSES, HONEST_CLASSES
@@ -27,7 +26,6 @@ THEMES = {
     "reaching": REACHING,
     "forging_answers": FORGING_ANSWERS,
     "forging_objects": FORGING_OBJECTS,
-    "forging_tests": FORGING_TESTS,
     "hostile_kernel": HOSTILE_KERNEL,
 }
 CATALOGUE: dict[str, Sample] = {
