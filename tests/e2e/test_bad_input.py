@@ -43,11 +43,3 @@ def test_a_proxy_that_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("HTTPS_PROXY", "socks9://proxy:1")
     told = refuse(tmp_path, 2, *ENDPOINT, "--datasets", "demo_gsm8k")
     assert "HTTPS_PROXY is 'socks9://proxy:1', which is not a proxy" in told
-
-
-def test_an_adapter_without_deploy_sh(tmp_path: Path) -> None:
-    """Exit code 3, and the weights that are missing too are told in the same sentence."""
-    (tmp_path / "adapter").mkdir()
-    sentence = refuse(tmp_path, 3, tmp_path / "adapter", "--model", "no/weights", "--datasets", "demo_gsm8k")
-    assert "has no deploy.sh at its root" in sentence
-    assert "The weights 'no/weights' are not there" in sentence

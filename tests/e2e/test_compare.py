@@ -5,7 +5,6 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.browser import find_chromium, opened
 from tests.e2e import command
 from tests.waiting import free_port
 
@@ -50,34 +49,6 @@ def test_two_runs_are_compared_problem_by_problem(runs: tuple[Path, Path]) -> No
     assert average["interval"]["low"] < average["points"] < average["interval"]["high"] < 0
 
 
-def test_the_page_shows_the_changed_problems_side_by_side(runs: tuple[Path, Path], tmp_path: Path) -> None:
-    """Settings that differ first; as many changed problems as counting gives; the old reply beside the new one."""
-    done = command.run("compare", *runs, "--html", tmp_path / "compared.html")
-    assert done.code == 0, done.err
-    old, new = map(rights, runs)
-    worse = [name for name in old if new[name] < old[name]]
-    better = [name for name in old if new[name] > old[name]]
-    with opened(find_chromium(), tmp_path) as tab:
-        tab.open((tmp_path / "compared.html").as_uri())
-        tab.wait("!document.getElementById('explorer').hidden")
-        pairs = tab.get(
-            "[...document.querySelectorAll('#differences tbody tr')].map(row => row.innerText.split('\\t'))"
-        )
-        assert [cells[0] for cells in pairs if cells[0] in ("temperature", "seed")] == ["temperature", "seed"]
-        status = "document.querySelector('#explorer [role=status]').textContent"
-        assert tab.get(status) == f"Changed: {len(worse) + len(better)} of 100"
-        tab.click("#explorer button[value=worse]")
-        assert tab.get(status) == f"Worse: {len(worse)} of 100"
-        tab.click("#explorer tbody a")
-        tab.wait("document.querySelector('dialog').open")
-        verdicts = tab.get(
-            "[...document.querySelectorAll('dialog .chosen .verdict-line b')].map(line => line.textContent)"
-        )
-        assert len(verdicts) == 2
-        assert verdicts[0] != verdicts[1]
-        assert tab.troubles() == []
-
-
 def test_a_baseline_from_a_zip_decides_a_gate(runs: tuple[Path, Path], tmp_path: Path) -> None:
     """A run that was promised to gain twenty points fails: exit code 1, and every report shows old and new."""
     packed = shutil.make_archive(str(tmp_path / "base"), "zip", runs[0])
@@ -102,31 +73,6 @@ def test_a_baseline_that_was_drawn_otherwise_decides_nothing(runs: tuple[Path, P
     assert "was run with temperature 1.5, and this run has None" in done.err
     done = evaluate(tmp_path / "out", "--baseline", runs[0], "--gate", gate, "-n", 3)
     assert "was run with n 5, and this run has 3" in done.err
-
-
-@pytest.mark.parametrize("spoil", ["nothing there", "no run", "no zip", "no results", "cut short"])
-def test_what_cannot_be_read_is_one_sentence(runs: tuple[Path, Path], tmp_path: Path, spoil: str) -> None:
-    """Exit code 2 from `compare`, and from `run` before deploy.sh is started: no folder is left."""
-    base = tmp_path / "base"
-    if spoil == "no run":
-        base.mkdir()
-    elif spoil == "no zip":
-        base.write_bytes(b"PK no zip")
-    elif spoil != "nothing there":
-        shutil.copytree(runs[0], base)
-        whole = (base / RESULTS).read_bytes()
-        (base / RESULTS).unlink()
-        if spoil == "cut short":
-            (base / RESULTS).write_bytes(whole[: len(whole) // 2])
-    compared = command.run("compare", base, runs[1])
-    evaluated = evaluate(tmp_path / "out", "--baseline", base)
-    for done in (compared, evaluated):
-        assert (done.code, done.out) == (2, ""), done.err
-        assert done.err.startswith("Error: ")
-        sentence, *more = done.err.splitlines()
-        assert str(base) in sentence
-        assert [line for line in more if not line.startswith("Next: ")] == []
-    assert not (tmp_path / "out").exists()
 
 
 def test_a_report_is_rendered_again_byte_by_byte(runs: tuple[Path, Path], tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pytest
 from tests.e2e import command, documented
 from tests.servers.fault_server import FaultServer
 from tests.waiting import free_port
@@ -28,47 +29,44 @@ def results(out: Path, dataset: str) -> JSON:
     return found
 
 
-def test_a_code_task_with_files_beside_the_program(sandbox: str, tmp_path: Path) -> None:
-    """The page's own solution passes, reading one file and importing the other; one that does neither fails."""
+@pytest.mark.parametrize(
+    ("task", "right", "wrong", "half"),
+    [
+        ("city-sums", "", "def total():\n    return 7", None),
+        (
+            "temperatures",
+            "print(round(float(input()) * 1.8 + 32.001, 3))",
+            "print(round(float(input())) * 1.8 + 32)",
+            50.0,
+        ),
+    ],
+)
+def test_a_code_task_of_the_page(
+    task: str, right: str, wrong: str, half: float | None, sandbox: str, tmp_path: Path
+) -> None:
+    """The page's own solution passes, reading a file and importing another; so does one within the tolerance of cases.
+
+    A wrong one fails, and has the share of its cases.
+    """
     files = saved("code-benchmarks.md")
-    row = files["city-sums.jsonl"]
-    (tmp_path / "city-sums.yaml").write_text(files["city-sums.yaml"], encoding="utf-8")
-    (tmp_path / "city-sums.jsonl").write_text(row, encoding="utf-8")
-    for name, reply, expected in [
-        ("right", json.loads(row)["solution"], 100.0),
-        ("wrong", "def total():\n    return 7", 0.0),
-    ]:
+    for name in (f"{task}.yaml", f"{task}.jsonl"):
+        (tmp_path / name).write_text(files[name], encoding="utf-8")
+    solution = right or json.loads(files[f"{task}.jsonl"])["solution"]
+    for name, reply, expected in [("right", solution, 100.0), ("wrong", wrong, 0.0)]:
         out = tmp_path / name
         with FaultServer(partial(fenced, reply)) as server:
             done = command.run(
-                "run", "--endpoint", server.url, "--datasets", tmp_path / "city-sums.yaml", "--data-dir", tmp_path,
+                "run", "--endpoint", server.url, "--datasets", tmp_path / f"{task}.yaml", "--data-dir", tmp_path,
                 "--sandbox", sandbox, "--out", out, "-n", 1,
             )  # fmt: skip
         assert done.code == 0, done.err
-        found = results(out, "city_sums")
+        dataset = task.replace("-", "_")
+        found = results(out, dataset)
         assert found["accuracy"] == expected
+        assert found.get("cases passed") == (half and (half if name == "wrong" else 100.0))
         (ran,) = found["ran"]
         assert (ran["integrity"], ran["programs"]) == ("split", 1)
-        assert command.facts(command.only_run(out))["datasets"]["city_sums"]["ran"] == found["ran"]
-
-
-def test_a_code_task_that_reads_its_input(sandbox: str, tmp_path: Path) -> None:
-    """The page's own solution passes both cases, within the tolerance; one without the tolerance's share passes one."""
-    files = saved("code-benchmarks.md")
-    for name in ("temperatures.yaml", "temperatures.jsonl"):
-        (tmp_path / name).write_text(files[name], encoding="utf-8")
-    for name, reply, expected in [
-        ("right", "print(round(float(input()) * 1.8 + 32.001, 3))", (100.0, 100.0)),
-        ("wrong", "print(round(float(input())) * 1.8 + 32)", (0.0, 50.0)),
-    ]:
-        with FaultServer(partial(fenced, reply)) as server:
-            done = command.run(
-                "run", "--endpoint", server.url, "--datasets", tmp_path / "temperatures.yaml", "--data-dir", tmp_path,
-                "--sandbox", sandbox, "--out", tmp_path / name, "-n", 1,
-            )  # fmt: skip
-        assert done.code == 0, done.err
-        found = results(tmp_path / name, "temperatures")
-        assert (found["accuracy"], found["cases passed"]) == expected
+        assert command.facts(command.only_run(out))["datasets"][dataset]["ran"] == found["ran"]
 
 
 def test_a21_perplexity_of_two_runs(tmp_path: Path) -> None:

@@ -63,19 +63,6 @@ def test_a18_history_tells_changes_and_the_best_so_far(tmp_path: Path) -> None:
     assert command.run("history", tmp_path / "nothing").code == 2
 
 
-def test_runs_of_another_format_do_not_hide_the_others(tmp_path: Path) -> None:
-    """They are left out with a sentence that names them."""
-    run(tmp_path, 1, {0: 5})
-    for name, text in {"foreign": '{"status": "passed"}', "crashed": '{"status": "pas'}.items():
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "run.json").write_text(text)
-    done = command.run("history", tmp_path)
-    assert done.code == 0, done.err
-    assert "humaneval" in done.out
-    assert [line.partition("'")[0] for line in done.err.splitlines()] == ["Left out: ", "Left out: "]
-    assert "foreign/run.json" in done.err
-
-
 def test_a_regression_fails_where_that_is_asked_for(tmp_path: Path) -> None:
     """Exit code 1 while it stands, 0 without the option, and 0 for a quiet history."""
     for day in range(1, 15):

@@ -2,11 +2,7 @@
 
 import io
 import json
-import os
-import shutil
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
@@ -178,44 +174,3 @@ def test_killed_while_it_fetches_the_next_run_goes_on(gsm8k: FileHost, tmp_path:
     assert done.code == 0, done.err
     assert "where it broke off" in done.err
     assert sum(host.sent.values()) == len(whole)
-
-
-def test_two_runs_at_once_fetch_once(gsm8k: FileHost, tmp_path: Path) -> None:
-    """The second says that it waits for the first; both evaluate."""
-    with FaultServer() as server, gsm8k as host:
-        around = surroundings(host, tmp_path)
-        host.hold.clear()
-        runs = [
-            command.start("run", "--endpoint", server.url, *ASK, "--out", tmp_path / str(number), **around)
-            for number in range(2)
-        ]
-        said = runs[0].stderr, runs[1].stderr
-        lines = [stream.readline() for stream in said if stream]
-        host.hold.set()
-        done = [command.finish(run) for run in runs]
-    assert [one.code for one in done] == [0, 0], [one.err for one in done]
-    assert sorted(line.partition(" gsm8k")[0] for line in lines) == ["Another run is fetching", "Fetching"]
-    assert sum(host.sent.values()) == len(next(iter(host.files.values())))
-
-
-def test_a_disk_that_is_full_is_told(gsm8k: FileHost, tmp_path: Path) -> None:
-    """With what is free and how to use another; nothing was asked."""
-    if not shutil.which("bwrap"):
-        assert os.environ.get("CI") != "true"
-        pytest.skip("bubblewrap, which makes the small disk, is not installed")
-    with FaultServer() as server, gsm8k as host:
-        around = surroundings(host, tmp_path)
-        (tmp_path / "cache").mkdir()
-        small = ["bwrap", "--dev-bind", "/", "/", "--size", "120000", "--tmpfs", str(tmp_path / "cache")]
-        run = [sys.executable, "-m", "model_accuracy_eval", "run", "--endpoint", server.url, *map(str, ASK)]
-        done = subprocess.run(
-            [*small, *run, "--out", str(tmp_path / "1")],
-            capture_output=True, text=True, env=command.environment(**around), cwd=command.ROOT, check=False,
-        )  # fmt: skip
-    if done.returncode == 1 and done.stderr.startswith("bwrap: "):
-        assert os.environ.get("CI") != "true", done.stderr
-        pytest.skip(f"no small disk can be made: {done.stderr}")
-    assert done.returncode == 3, done.stderr
-    assert "Error: The disk is full: " in done.stderr
-    assert "'gsm8k/test.jsonl' does not fit. Free some space, or name another folder with" in done.stderr
-    assert not (tmp_path / "1").exists()

@@ -1,6 +1,5 @@
 """Kept runs that somebody changed: no command takes one silently, and with --unverified all that is made says so."""
 
-import json
 import re
 import shutil
 from collections.abc import Callable
@@ -199,19 +198,6 @@ def test_a_run_that_goes_on_without_its_manifest_says_so(runs: Path) -> None:
     damaged("report", "no manifest", runs)
     done = command.run("run", "--mode", "eval", "--reuse", runs / "new")
     assert (done.code, "Unverified: The run '" in done.out) == (0, True), done.err + done.out
-
-
-def test_a_shard_that_was_cut_off_is_merged_with_its_doubt(runs: Path) -> None:
-    """It has no manifest yet: its report says how to go on with it, and what it lacks counts as lost."""
-    (runs / "0" / MANIFEST).unlink()
-    run = command.facts(runs / "0") | {"status": "running"}
-    (runs / "0/run.json").write_text(json.dumps(run))
-    done = command.run("report", runs / "0")
-    assert (done.code, "did not come to its end" in done.err, f"run --reuse {runs}/0" in done.err) == (2, True, True)
-    done, texts = typed("merge", runs)
-    assert done.code == 0, done.err
-    assert all("unverified" in text.lower() for text in texts)
-    assert "did not come to its end" in " ".join(done.out.split())
 
 
 UNREADABLE: dict[str, tuple[str, str, str]] = {

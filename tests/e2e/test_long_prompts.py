@@ -1,6 +1,5 @@
 """Prompts that are longer than the model's context: every command goes on, and the report says what was lost."""
 
-import html
 import json
 import shutil
 from dataclasses import replace
@@ -30,8 +29,6 @@ LIKE = {"long_options": "core_hellaswag", "long_endings": "core_squad"}
 TASKS = tuple(LIKE)
 """Ten examples before each question: one weighs options, the other asks for the greedy ending."""
 BY_IDS = replace(VLLM, context=CONTEXT)
-BY_TEXT = replace(VLLM, context=CONTEXT, tokenize=None, ids=False)
-"""Without the service's tokenizer nobody knows where to crop, so the service rejects the prompt."""
 CROPPED = (
     f"{LONG} contexts were longer than the {LONGEST:,} tokens that the model reads at once, and lost their beginning."
 )
@@ -125,27 +122,3 @@ def test_a_cropped_prompt_goes_through_every_command(data: Path, tmp_path: Path)
     assert [crops(longer, task) for task in TASKS] == [[0] * PROBLEMS] * len(TASKS)
     compared = command.run("compare", single, longer)
     assert (compared.code, compared.out.count(f"{LONG} → 0 with a cropped context")) == (0, len(TASKS)), compared
-
-
-def check_rejected(folder: Path, task: str) -> None:
-    """Counted, and said why and what to do, in the report and on its page, by every command that makes it."""
-    said = dataset(folder, task)
-    assert (said["counts"]["answered"], said["counts"]["rejected"], said["counts"]["cropped"]) == (
-        PROBLEMS - LONG, LONG, 0,
-    )  # fmt: skip
-    begin = f"{LONG} of the {LONG} rejected samples are longer than the model's context: serve the model with a longer"
-    assert any(note.startswith(begin) and "maximum context length is" in note for note in said["notes"]), said["notes"]
-    page = folder / "report.html"
-    assert html.escape(begin) in page.read_text().replace("&#39;", "&#x27;")
-    page.unlink()
-    again = command.run("report", folder)
-    assert (again.code, html.escape(begin) in page.read_text().replace("&#39;", "&#x27;")) == (0, True), again.err
-    compared = command.run("compare", folder, folder)
-    assert (compared.code, f"{LONG} → {LONG} rejected" in compared.out) == (0, True), compared
-
-
-def test_what_cannot_be_cropped_is_rejected_and_counted(data: Path, tmp_path: Path) -> None:
-    """The sample is not correct, and the run goes on."""
-    single = evaluate(BY_TEXT, data, tmp_path / "single")
-    for task in TASKS:
-        check_rejected(single, task)

@@ -6,7 +6,6 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-import pytest
 from tests.e2e import command
 from tests.servers.fault_server import FaultServer
 from tests.unit.tasks.test_spreadsheets import book, row
@@ -107,30 +106,6 @@ def test_the_files_of_parts_are_prepared(tmp_path: Path) -> None:
         str(tmp_path / "a.jsonl"),
         str(tmp_path / "b.jsonl"),
     ]
-
-
-@pytest.mark.parametrize(
-    ("name", "data", "sentence"),
-    [
-        (
-            "a.csv",
-            "question;answer\r\nPi?;3,14\r\nOne?;1,234\r\n".encode("utf-16"),
-            "row 2: 3,14 has a decimal comma, so",
-        ),
-        ("a.xlsx", b"PK", "it is no .xlsx file, or a damaged one: File is not a zip file"),
-        ("a.ods", b"PK", "of spreadsheets, .xlsx files are read"),
-    ],
-)
-def test_what_cannot_be_understood_ends_before_anything_is_asked(
-    name: str, data: bytes, sentence: str, tmp_path: Path
-) -> None:
-    """With the file and its row, exit code 2 or 3, and no request."""
-    (tmp_path / name).write_bytes(data)
-    with FaultServer(model) as server:
-        done = asked(server, tmp_path, "--datasets", tmp_path / name)
-        assert done.code in {2, 3}
-        assert server.requests == []
-    assert sentence in " ".join(done.err.split())
 
 
 def test_a_sheet_of_a_workbook_is_found_and_shown(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from tests.servers.loops import run
 
 from model_accuracy_eval.client.chat import connect
 from model_accuracy_eval.records import Service
-from model_accuracy_eval.run.picture_probe import DIGITS, PictureReading, describe, misread, picture, read_pictures
+from model_accuracy_eval.run.picture_probe import DIGITS, PictureReading, picture, read_pictures
 
 Parts = list[dict[str, Any]]
 Answer = Callable[[str, list[bytes]], tuple[str, int | None] | int]
@@ -105,18 +105,6 @@ def test_what_becomes_of_pictures_is_seen(answer: Answer, objection: str) -> Non
         found = read(server)
     assert found.objection.startswith(objection)
     assert bool(found.objection) == bool(objection)
-
-
-def test_what_is_told_of_a_service_that_sees() -> None:
-    """How long pictures are, and whether the digits were read."""
-    reading = PictureReading(tokens=1064, answers=("4", "It is 7."))
-    assert describe(reading) == (
-        "Pictures of 1,064 tokens reach the model; shown the digits 4 and 7, it says '4' and 'It is 7.'."
-    )
-    wrong = PictureReading(answers=("4", "1"))
-    assert misread(wrong)
-    assert describe(wrong).startswith("Pictures of unknown length reach the model; ")
-    assert describe(wrong).endswith("'4' and '1', which is wrong.")
 
 
 TASK = """

@@ -4,16 +4,14 @@ import hashlib
 import json
 import shutil
 from collections import Counter
-from contextlib import ExitStack
 from pathlib import Path
-from threading import Event, Thread
-from typing import Any
+from threading import Thread
 
 import pytest
 from tests.e2e import command
 from tests.e2e.test_shards import JSON, answer, told
 from tests.servers.fault_server import FaultServer, Style
-from tests.waiting import HANGING, free_ports
+from tests.waiting import free_ports
 
 
 @pytest.fixture
@@ -115,44 +113,6 @@ def test_those_that_serve_begin_and_the_others_are_named(tmp_path: Path, questio
     assert f"None of the 2 endpoints serves. 127.0.0.1:{closed}: " in done.out
     assert f"; 127.0.0.1:{shut}: " in done.out
     assert "--ready-timeout" in done.out
-
-
-def test_one_that_serves_later_joins(tmp_path: Path, questions: Path) -> None:
-    """The first one waits with its last answers until the late one has been asked."""
-    (port,), asked, late = free_ports(1), Event(), list[FaultServer]()
-
-    def joins(request: JSON) -> list[str]:
-        if request["max_tokens"] > 1:  # not the readiness probe
-            asked.set()
-        return answer(request)
-
-    def waits(request: JSON) -> list[str]:
-        if len(first.requests) > 20 and not late:
-            late.append(FaultServer(joins, port=port))
-            servers.enter_context(late[0])
-        if len(first.requests) > 100:
-            assert asked.wait(HANGING)
-        return answer(request)
-
-    with ExitStack() as servers, FaultServer(waits) as first:
-        words = ["run", "--datasets", questions, "-n", 4, "--out", tmp_path / "out"]
-        done = command.run(*words, "--endpoint", first.url, "--endpoint", f"http://127.0.0.1:{port}")
-    assert done.code == 0, done.err
-    folder = command.only_run(tmp_path / "out")
-    assert len(command.journal(folder, "lengths")) == 480
-    assert {each["replica"] for each in command.facts(folder)["replicas"]} == {first.url[7:], f"127.0.0.1:{port}"}
-
-
-def test_servers_of_two_models_are_no_replicas(tmp_path: Path, questions: Path) -> None:
-    """Figures of two models are not mixed; nothing is asked."""
-    with FaultServer(answer) as first, FaultServer(answer) as second:
-        second.models = {"object": "list", "data": [{"id": "b", "object": "model"}]}
-        done, _ = run(questions, tmp_path / "out", first, second)
-        asked: list[Any] = [chat for server in (first, second) for chat in server.chats if chat["max_tokens"] > 1]
-    assert (done.code, asked) == (4, []), done.err
-    assert "are no replicas of one service: the first has the model 'm', the second 'b'" in done.out
-    done = command.run("run", "--endpoint", "http://a,http://a/", "--datasets", questions)
-    assert (done.code, "An endpoint is named twice" in done.err) == (2, True), done.err
 
 
 def adapter(folder: Path, script: str) -> Path:

@@ -47,18 +47,6 @@ def test_packed_files_and_json(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
-def test_a_task_that_nobody_can_judge_here_is_refused(tmp_path: Path) -> None:
-    """Exit code 2, and how it is to be judged instead."""
-    kept = tmp_path / "plain.jsonl"
-    kept.write_text('{"id": 1, "prediction": "x", "gold": "x"}\n')
-    done = command.run("rescore", "--task", "humaneval", str(kept))
-    assert (done.code, done.out) == (2, "")
-    assert "The rows of 'humaneval/HumanEval.jsonl' are not on this machine" in done.err
-    done = command.run("rescore", "--task", "core", str(kept))
-    assert (done.code, done.out) == (2, "")
-    assert "'core' stands for 22 datasets, and plain is called like none of them" in done.err
-
-
 # Samples of lm-eval, and beside them results that tell how its metrics were set.
 
 
@@ -130,13 +118,6 @@ def test_filters_may_have_settings_of_their_own(tmp_path: Path) -> None:
     assert [result["figures"][0]["ours"] for result in (whole, behind)] == [0.0, pytest.approx(200 / 3)]
 
 
-def test_without_results_the_difference_is_explained(tmp_path: Path) -> None:
-    """The samples alone do not say how lenient the metric was."""
-    (result,) = rescored(kept(tmp_path, lenient("whole"), None))
-    assert (result["differing"], result["figures"][0]["ours"]) == (2, 0.0)
-    assert result["scoring"].endswith("without settings (there is no results file)")
-
-
 @pytest.mark.parametrize(
     ("told", "reason"),
     [
@@ -163,17 +144,6 @@ def test_a_figure_of_the_whole_is_claimed_by_the_results(tmp_path: Path) -> None
     figures = {figure["metric"]: (figure["ours"], figure["claimed"]) for figure in result["figures"]}
     assert figures == {"bleu": (pytest.approx(100.0), 99.5), "ter": (0.0, None)}
     assert "nan" not in command.run("rescore", file).out
-
-
-def test_a_task_file_comes_first(tmp_path: Path) -> None:
-    """Then nobody looks at the results, broken as they may be."""
-    file = kept(tmp_path, lenient("whole"), None)
-    (tmp_path / f"results_{STAMP}.json").write_text("{")
-    task = tmp_path / "sums.yaml"
-    task.write_text(json.dumps(config(FLAT) | {"dataset_path": "sums", "test_split": "test", "doc_to_text": "{{question}}",
-                                               "doc_to_target": "{{answer}}"}))  # fmt: skip
-    (result,) = rescored("--task", str(task), file)
-    assert (result["scoring"], result["differing"]) == ("sums", 0)
 
 
 def test_refusals_are_one_sentence(tmp_path: Path) -> None:

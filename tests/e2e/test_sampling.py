@@ -38,18 +38,3 @@ def test_a_plain_run_is_complete_on_every_service(name: str, tmp_path: Path) -> 
     for chat in asked:
         assert {each: chat.get(each) for each in NEUTRAL_SAMPLERS} == neutral | {"min_p": 0.1}
     assert "Requests had neutral values of samplers" in done.out
-
-
-def test_a_strict_service_is_evaluated_without_them(tmp_path: Path) -> None:
-    """It refuses every field, so none is sent; the report says so."""
-    questions = tmp_path / "lengths.jsonl"
-    questions.write_text(json.dumps({"question": "How long?", "answer": "9"}) + "\n")
-    with SamplerServer(lambda _name, _value: False, answer=numbers) as server:
-        done = command.run(
-            "run", "--endpoint", server.url, "--datasets", questions, "--out", tmp_path / "out", "--sampling", "plain"
-        )
-    assert done.code == 0, done.err
-    run = json.loads((command.only_run(tmp_path / "out") / "run.json").read_bytes())
-    assert run["samplers"]["neutral"] == {}
-    assert set(run["samplers"]["refused"]) == set(NEUTRAL_SAMPLERS)
-    assert "The service refused top_k, min_p" in done.out

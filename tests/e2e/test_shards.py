@@ -152,18 +152,6 @@ def test_what_a_missing_shard_lacked_can_be_asked_in_the_merged_run(tmp_path: Pa
     assert told(merged) == told(single)
 
 
-def test_shards_split_a_sample_that_its_name_asks_for(tmp_path: Path) -> None:
-    """`name@tiny`, as it is with a limit."""
-    tiny = Path(f"{command.lengths(tmp_path / 'many.jsonl', 110)}@tiny")
-    with FaultServer(answer) as server:
-        shards = [evaluated(server, tiny, tmp_path / f"s{at}", "-n", 1, "--shard", f"{at}/2") for at in (0, 1)]
-        single = evaluated(server, tiny, tmp_path / "whole", "-n", 1)
-    assert command.run("merge", *shards, "--out", tmp_path / "merged").code == 0
-    merged = command.only_run(tmp_path / "merged")
-    assert told(merged, "many@tiny") == told(single, "many@tiny")
-    assert "unverified" not in command.facts(merged)
-
-
 def test_shards_split_a_sample(tmp_path: Path, questions: Path) -> None:
     """Merged, they are the run of the sample; the first problems, or a sample of another size, are never mixed in."""
     with FaultServer(answer) as server:

@@ -50,14 +50,6 @@ def test_some_moments_of_a_start(tmp_path: Path) -> None:
             stopped(process, chance.choice([signal.SIGINT, signal.SIGTERM]))
 
 
-@pytest.mark.parametrize("arguments", [["tasks", "list"], ["doctor"], ["demo", "--port", "1"]], ids=" ".join)
-def test_every_command_can_be_stopped(arguments: list[str]) -> None:
-    """At its first moment, in which it still imports what it needs."""
-    process = command.start(*arguments)
-    until(lambda: handles_stops(process), "a handler")
-    stopped(process)
-
-
 def test_a_large_file_is_not_read_to_its_end(tmp_path: Path) -> None:
     """50 MB of own questions take seconds to understand and to render; all of it is in memory when the stop comes."""
     file = tmp_path / "large.jsonl"

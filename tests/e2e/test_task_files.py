@@ -97,25 +97,6 @@ def test_tasks_show_prints_the_task_and_its_first_prompt(folder: Path) -> None:
     assert (refused.code, "--trust-python" in refused.err) == (2, True)
 
 
-def test_l35_a_group_has_lm_evals_mean_and_pooled_error(folder: Path) -> None:
-    """A member of five rows and one of three, weighed by their sizes; the summary has the group's row."""
-    three = LM_EVAL.replace("own_sums", "three_sums").replace("test_split: test", "test_split: 'test[2:]'")
-    (folder / "tasks/three.yaml").write_text(three)
-    (folder / "tasks/all.yaml").write_text(GROUP.replace("[own_sums]", "[own_sums, three_sums]"))
-    done, results = run(folder, "--datasets", "all_sums", "--tasks-path", folder / "tasks")
-    assert done.code == 0, done.err
-    figures, sizes = [100 * 4 / 5, 100 * 2 / 3], [5, 3]
-    assert [results[name]["exact_match,strict"] for name in ("own_sums", "three_sums")] == pytest.approx(figures)
-    told = json.loads(next((folder / "out").glob("[0-9a-f]*/run.json")).read_bytes())
-    group = told["groups"]["all_sums"]["metrics"]["exact_match,strict"]
-    assert group["value"] == pytest.approx(100 * 6 / 8)
-    squares = [figure * (100 - figure) / (size - 1) for figure, size in zip(figures, sizes, strict=True)]
-    pooled = sum((size - 1) * square * size for size, square in zip(sizes, squares, strict=True)) / (8 - 2) / 8
-    assert group["stderr"] == pytest.approx(pooled**0.5)
-    (summary,) = (folder / "out").glob("[0-9a-f]*/summary/*.csv")
-    assert any(line.startswith("all_sums,") and line.endswith(",75.00") for line in summary.read_text().splitlines())
-
-
 def test_paths_in_our_own_spelling_are_not_loaded_without_trust(folder: Path) -> None:
     """Not even to look at what the figures will be called."""
     marker = folder / "loaded"
@@ -128,15 +109,3 @@ def test_paths_in_our_own_spelling_are_not_loaded_without_trust(folder: Path) ->
     assert "allow it with --trust-python" in done.err
     done, _ = run(folder, "--datasets", folder / "ours.yaml", "--trust-python")
     assert (done.code, marker.exists()) == (0, True)
-
-
-def test_l41_a_dataset_of_options_is_asked_in_a_format(folder: Path) -> None:
-    """`file@generate` needs nothing but chat, and reads the letter that the reply ends with."""
-    options = LM_EVAL.replace("own_sums", "chosen").partition("num_fewshot")[0]
-    more = "output_type: multiple_choice\ndoc_to_text: 'Q: {{q}}'\ndoc_to_choice: ['{{a}}', '0']\ndoc_to_target: 0\n"
-    more = more.replace("['{{a}}', '0']", "\"{{ [a, '0'] }}\"")
-    (folder / "tasks/chosen.yaml").write_text(options + more + "metric_list: [{metric: acc}]\n")
-    done, _ = run(folder, "--datasets", "chosen@generate", "--tasks-path", folder / "tasks", "--first", 1)
-    assert done.code == 0, done.err
-    sent = next((folder / "out").glob("[0-9a-f]*/predictions/*/chosen@generate.json")).read_text()
-    assert json.loads(sent)["0"]["origin_prompt"][-1]["prompt"].startswith("Q: 0+4\nA. 4\nB. 0\n")

@@ -4,11 +4,10 @@
         service = ArtifactService(server.environment, …)
         ... server.artifacts ... server.calls ...
 
-Uploads go to its own small store, or to any other that can sign addresses (`AzureStore`). It is longer than most files
-because both protocols and the store look at the same artifacts, and a fault can be put before any of their calls.
+It is longer than most files because both protocols and the store look at the same artifacts, and a fault can be put
+before any of their calls.
 """
 
-import asyncio
 import base64
 import hashlib
 import json
@@ -16,7 +15,7 @@ import re
 import urllib.parse
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from tests.servers.http import Exchange, HttpServer
 
@@ -42,14 +41,6 @@ def runtime_token(scopes: str = f"Actions.ExampleScope Actions.Results:{RUN}:{JO
         return base64.urlsafe_b64encode(json.dumps(value).encode()).decode().rstrip("=")
 
     return f"{part({'alg': 'none'})}.{part({'scp': scopes})}.MARKER-RUNTIME-TOKEN"
-
-
-class Store(Protocol):
-    """Where signed addresses lead to."""
-
-    def sign(self, name: str, *, write: bool) -> str: ...
-
-    def read(self, name: str) -> bytes: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +78,6 @@ class Refusal(Exception):
 class ArtifactServer(HttpServer):
     def __init__(
         self,
-        store: Store | None = None,
         *,
         knows_mime_type: bool = True,
         camel: bool = False,
@@ -95,7 +85,6 @@ class ArtifactServer(HttpServer):
         host: str = "127.0.0.1",
     ) -> None:
         super().__init__(self._answer, host=host)
-        self._store = store
         self._knows_mime_type = knows_mime_type
         self._camel = camel
         self._v4 = v4
@@ -148,7 +137,7 @@ class ArtifactServer(HttpServer):
             elif path.startswith("/_apis/"):
                 exchange.reply(200, self._v3(exchange, name, asked))
             elif self._v4 and path.startswith(TWIRP):
-                exchange.reply(200, self._spelt(await self._twirp(exchange, name)))
+                exchange.reply(200, self._spelt(self._twirp(exchange, name)))
             else:
                 exchange.reply(404, "<html>nothing here</html>", kind="text/html")
         except Refusal as refusal:
@@ -161,7 +150,7 @@ class ArtifactServer(HttpServer):
 
     # The present protocol ────────────────────────────────────────────────────────────────────────
 
-    async def _twirp(self, exchange: Exchange, name: str) -> JSON:
+    def _twirp(self, exchange: Exchange, name: str) -> JSON:
         if name not in _FIELDS:
             raise Refusal(404, "bad_route", f"no handler for path {exchange.path}")
         if exchange.headers.get("authorization") != f"Bearer {runtime_token()}":
@@ -171,10 +160,10 @@ class ArtifactServer(HttpServer):
         if name == "CreateArtifact":
             return self._create(body)
         if name == "FinalizeArtifact":
-            return await asyncio.to_thread(self._finalize, body)
+            return self._finalize(body)
         if name == "ListArtifacts":
             return {"artifacts": [self._spelt(item) for item in self._list(body)]}
-        return {"name": body["name"], "signed_url": self._sign(self.artifacts[body["name"]].blob, write=False)}
+        return {"name": body["name"], "signed_url": self._sign(self.artifacts[body["name"]].blob)}
 
     def _check(self, name: str, body: JSON) -> None:
         for key, value in body.items():
@@ -196,11 +185,11 @@ class ArtifactServer(HttpServer):
             raise Refusal(409, "already_exists", "an artifact with this name already exists on the workflow run")
         number = len(self.artifacts) + 1
         self.artifacts[body["name"]] = Artifact(id=number, request=body, blob=f"{number}/artifact.zip")
-        return {"ok": True, "signed_upload_url": self._sign(f"{number}/artifact.zip", write=True)}
+        return {"ok": True, "signed_upload_url": self._sign(f"{number}/artifact.zip")}
 
     def _finalize(self, body: JSON) -> JSON:
         artifact = self.artifacts[body["name"]]
-        data = self._store.read(artifact.blob) if self._store else self._blobs.get(artifact.blob, b"")
+        data = self._blobs.get(artifact.blob, b"")
         digest = f"sha256:{hashlib.sha256(data).hexdigest()}"
         if int(body["size"]) != len(data) or body["hash"] != digest:
             raise Refusal(400, "invalid_argument", f"{body['size']} bytes announced, {len(data)} found")
@@ -224,12 +213,8 @@ class ArtifactServer(HttpServer):
             and str(body.get("id_filter", artifact.id)) == str(artifact.id)
         ]
 
-    def _sign(self, blob: str, *, write: bool) -> str:
-        return (
-            self._store.sign(blob, write=write)
-            if self._store
-            else f"{self.url}/blob/{blob}?se=later&sig=MARKER%2BSIG%3D"
-        )
+    def _sign(self, blob: str) -> str:
+        return f"{self.url}/blob/{blob}?se=later&sig=MARKER%2BSIG%3D"
 
     # A store of its own ──────────────────────────────────────────────────────────────────────────
 

@@ -20,23 +20,9 @@ Answer = Callable[[JSON], str | Sequence[str]]
 Plan = Callable[[int, JSON], str | None]
 
 WORDS = [
-    "amber",
-    "bottle",
-    "copper",
-    "dune",
-    "ember",
-    "forest",
-    "garden",
-    "harbour",
-    "island",
-    "jungle",
-    "kettle",
-    "lantern",
-    "数学",
-    "żółw",
-    "😀",
-    "é",
-]
+    "amber", "bottle", "copper", "dune", "ember", "forest", "garden", "harbour", "island", "jungle", "kettle",
+    "lantern", "数学", "żółw", "😀", "é",
+]  # fmt: skip
 
 
 def default_answer(request: JSON) -> list[str]:
@@ -252,13 +238,6 @@ async def truncated_chunks(exchange: Exchange, case: Case) -> None:
 
 
 @fault
-async def bad_chunk_size(exchange: Exchange, case: Case) -> None:
-    await deliver(exchange, case.half, replace(case.style, framing="chunked"), end=False)
-    exchange.raw(b"zz\r\n")
-    await exchange.stall()
-
-
-@fault
 async def truncated_length(exchange: Exchange, case: Case) -> None:
     exchange.head(length=sum(map(len, case.pieces)))
     for piece in case.half:
@@ -321,12 +300,6 @@ async def error_event_string(exchange: Exchange, case: Case) -> None:
 
 
 @fault
-async def error_event_flat(exchange: Exchange, case: Case) -> None:
-    body = b'data: {"object": "error", "message": "flat in stream", "code": 503}\n\n'
-    await deliver(exchange, [*case.half, body], case.style)
-
-
-@fault
 async def error_body_200(exchange: Exchange, case: Case) -> None:
     exchange.reply(200, {"error": {"message": "busy"}})
 
@@ -349,12 +322,6 @@ async def only_roles(exchange: Exchange, case: Case) -> None:
 @fault
 async def done_without_finish(exchange: Exchange, case: Case) -> None:
     await deliver(exchange, [*case.half, b"data: [DONE]\n\n"], case.style)
-
-
-@fault
-async def closed_without_finish(exchange: Exchange, case: Case) -> None:
-    """The end of the connection is the end of the body, so that a crash looks like an end."""
-    await deliver(exchange, case.half, replace(case.style, framing="close"))
 
 
 @fault
@@ -383,12 +350,6 @@ async def html_page(exchange: Exchange, case: Case) -> None:
 @fault
 async def not_http(exchange: Exchange, case: Case) -> None:
     exchange.raw(b"SSH-2.0-OpenSSH_9.6\r\n")
-    await exchange.stall()
-
-
-@fault
-async def upgrade(exchange: Exchange, case: Case) -> None:
-    exchange.raw(b"HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n")
     await exchange.stall()
 
 

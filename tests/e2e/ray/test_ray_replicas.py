@@ -1,7 +1,6 @@
 """Runs on a Ray cluster of three nodes, all on this machine: the figures are those of one, whatever becomes of nodes."""
 
 import shutil
-import signal
 from pathlib import Path
 
 from tests.e2e import command
@@ -71,26 +70,6 @@ def test_a_node_is_lost_and_another_comes_late(
     assert "cards 0,1,2,3,4,5,6" in (folder / "logs/deploy.log").read_text()
     until(lambda: not processes_of(adapter), "the servers have ended")
     late.lose()
-
-
-def test_ctrl_c_ends_every_deploy_sh_and_the_run_goes_on_elsewhere(
-    cluster: RayNodes, adapter: Path, questions: Path, expected: JSON, tmp_path: Path
-) -> None:
-    out = tmp_path / "out"
-    process = start(*asked(adapter, questions, out, *ON_RAY), address=cluster.address)
-    until(lambda: answers(out) > 200, "some are answered")
-    assert processes_of(adapter)
-    process.send_signal(signal.SIGINT)
-    done = command.finish(process)
-    assert done.code == 130, done.err
-    assert not processes_of(adapter)
-    folder = command.only_run(out)
-    kept = command.journal(folder, "lengths")
-    (adapter / "seconds").write_text("0")
-    again = run(*asked(adapter, questions, out, *ON_RAY, "--reuse", folder), address=cluster.address)
-    assert again.code == 0, again.err
-    assert figures(folder) == expected
-    assert kept.items() <= command.journal(folder, "lengths").items()
 
 
 def test_a_node_where_deploy_sh_fails_is_named_and_the_others_answer(

@@ -1,9 +1,7 @@
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.integration.artifact import azurite, node
-from tests.integration.artifact.azurite import AzureStore
+from tests.integration.artifact import node
 from tests.integration.artifact.tools import Client
 
 
@@ -35,13 +33,3 @@ def report(tmp_path: Path) -> Path:
 @pytest.fixture(scope="session")
 def packages() -> Path:
     return node.installed()
-
-
-@pytest.fixture(scope="session")
-def azure(packages: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[AzureStore]:
-    process, store = azurite.start(packages, tmp_path_factory.mktemp("azurite"))
-    yield store
-    process.terminate()
-    process.wait(20)
-    assert process.stdout is not None
-    process.stdout.close()

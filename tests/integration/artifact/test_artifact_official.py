@@ -1,4 +1,4 @@
-"""Our client and the official one, side by side, over real HTTP with Azurite as blob store."""
+"""Our client and the official one, side by side, over real HTTP."""
 
 import json
 import os
@@ -6,7 +6,6 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from tests.integration.artifact.azurite import AzureStore
 from tests.integration.artifact.tools import Client, tree
 from tests.servers.artifact_service import ArtifactServer, Call
 
@@ -39,12 +38,10 @@ def official(packages: Path, server: ArtifactServer, folder: Path, *arguments: s
     return answer
 
 
-def test_official_client_gets_what_we_uploaded(
-    packages: Path, azure: AzureStore, client: Client, report: Path, tmp_path: Path
-) -> None:
+def test_official_client_gets_what_we_uploaded(packages: Path, client: Client, report: Path, tmp_path: Path) -> None:
     """The official client downloads our artifact: same files, same bytes, same digest, empty folders too."""
     (report / "logs" / "large").write_bytes(os.urandom(9 * 1024 * 1024))
-    with ArtifactServer(azure) as server:
+    with ArtifactServer() as server:
         uploaded = client.of(server).upload("report", str(report), retention_days=3)
         assert server.names.count("CreateArtifact") == 1
         found = official(packages, server, tmp_path, "download", "report", str(tmp_path / "fetched"))
@@ -54,9 +51,7 @@ def test_official_client_gets_what_we_uploaded(
     assert (client.waits, uploaded.notes) == ([], ())
 
 
-def test_our_calls_are_the_official_ones(
-    packages: Path, azure: AzureStore, client: Client, report: Path, tmp_path: Path
-) -> None:
+def test_our_calls_are_the_official_ones(packages: Path, client: Client, report: Path, tmp_path: Path) -> None:
     """The official upload and ours are the same calls in the same order, but for the differences listed above."""
     files = [str(path) for path in report.rglob("*") if path.is_file()]
     with ArtifactServer() as server:

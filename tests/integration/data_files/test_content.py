@@ -3,7 +3,6 @@
 import gzip
 import json
 import tracemalloc
-from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 
@@ -17,14 +16,6 @@ from model_accuracy_eval.records import DataFile, DataSource
 
 ROWS = lines(0, 3)
 PACKED = gzip.compress(ROWS, mtime=0)
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeHub]:
-    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
-        monkeypatch.delenv(name, raising=False)
-    with FakeHub() as server:
-        yield server
 
 
 def held(cache: Path) -> int:

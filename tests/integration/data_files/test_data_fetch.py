@@ -26,9 +26,7 @@ PATH = "/owner/name/0a1b2c/data/test.jsonl"
 
 
 @pytest.fixture
-def host(monkeypatch: pytest.MonkeyPatch) -> Iterator[FileHost]:
-    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
-        monkeypatch.delenv(name, raising=False)
+def host() -> Iterator[FileHost]:
     with FileHost({PATH: ROWS, f"{PATH}.gz": PACKED}) as host:
         yield host
 

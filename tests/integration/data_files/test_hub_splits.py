@@ -2,7 +2,6 @@
 
 import io
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -48,14 +47,6 @@ SHARDS: dict[str, Blob | bytes] = {
     "socratic/test-00000-of-00001.jsonl": Blob(lines(500, 3), large=True),
 }
 FIELDS = ("question", "answer")
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeHub]:
-    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
-        monkeypatch.delenv(name, raising=False)
-    with FakeHub() as server:
-        yield server
 
 
 def hub(

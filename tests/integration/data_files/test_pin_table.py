@@ -1,7 +1,6 @@
 """`tasks pin`: the table of rows that a release knows, written from what the hubs have; and what it is good for."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,15 +20,12 @@ AIME = b"".join(b'{"id": %d, "problem": "p%d", "answer": "%d"}\n' % (n, n, n) fo
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[FakeHub]:
-    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
-        monkeypatch.delenv(name, raising=False)
-    with FakeHub() as server:
-        environment = server.environment | {"MODEL_ACCURACY_EVAL_CACHE": str(tmp_path / "cache")}
-        for name, value in environment.items():
-            monkeypatch.setenv(name, value)
-        server.push("datasets/HuggingFaceH4/aime_2024", {"train.jsonl": AIME})
-        yield server
+def server(server: FakeHub, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> FakeHub:
+    environment = server.environment | {"MODEL_ACCURACY_EVAL_CACHE": str(tmp_path / "cache")}
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    server.push("datasets/HuggingFaceH4/aime_2024", {"train.jsonl": AIME})
+    return server
 
 
 def run(*arguments: object) -> Result:

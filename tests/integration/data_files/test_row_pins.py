@@ -2,7 +2,6 @@
 
 import json
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,12 +18,9 @@ FILE = DataFile(name="sums/test.jsonl", source=MAIN)
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeHub]:
-    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
-        monkeypatch.delenv(name, raising=False)
-    with FakeHub() as server:
-        server.push("datasets/org/sums", SHARDS)
-        yield server
+def server(server: FakeHub) -> FakeHub:
+    server.push("datasets/org/sums", SHARDS)
+    return server
 
 
 def source(hub: FileHub, file: DataFile = FILE, data_dir: Path | None = None) -> RowsSource:

@@ -5,7 +5,6 @@ from tests.integration.sandbox.programs.forging_answers import FORGING_ANSWERS, 
 from tests.integration.sandbox.programs.honest import HONEST
 from tests.integration.sandbox.programs.honest_awkward import HONEST_AWKWARD
 from tests.integration.sandbox.programs.honest_classes import BROKEN_CLASSES, HONEST_CLASSES
-from tests.integration.sandbox.programs.honest_python import HONEST_PYTHON
 from tests.integration.sandbox.programs.honest_tools import HONEST_TOOLS
 from tests.integration.sandbox.programs.honest_use import HONEST_USE
 from tests.integration.sandbox.programs.hostile_kernel import HOSTILE_KERNEL
@@ -17,7 +16,7 @@ from tests.integration.sandbox.programs.sample import Sample
 from tests.integration.sandbox.programs.wrong import WRONG
 
 THEMES = {
-    "honest": {**HONEST, **HONEST_PYTHON, **HONEST_USE, **HONEST_TOOLS, **HONEST_AWKWARD, **HONEST_CLASSES},
+    "honest": {**HONEST, **HONEST_USE, **HONEST_TOOLS, **HONEST_AWKWARD, **HONEST_CLASSES},
     "wrong": {**WRONG, **BROKEN_CLASSES},
     "forging": FORGING,
     "hostile_worker": HOSTILE_WORKER,
