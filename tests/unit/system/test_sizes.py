@@ -29,12 +29,6 @@ def test_nonsense_is_refused(text: str) -> None:
 
 
 @given(st.integers(1, 10**15))
-def test_plain_bytes_come_back(size: int) -> None:
-    """Bytes are themselves."""
-    assert parse_size(str(size)) == size
-
-
-@given(st.integers(1, 10**15))
 def test_what_is_shown_is_near(size: int) -> None:
     """A shown size can be read again and is off by a twentieth of its unit at most."""
     shown = show_size(size)

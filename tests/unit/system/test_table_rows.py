@@ -90,9 +90,6 @@ def as_arrow(content: Any, make: Callable[..., Any]) -> bytes:
 WRITERS: dict[str, Callable[[Any], bytes]] = {
     "snappy": as_parquet,
     "zstd": lambda content: as_parquet(content, compression="zstd", data_page_version="2.0"),
-    "gzip": lambda content: as_parquet(content, compression="gzip", use_dictionary=False),
-    "brotli": lambda content: as_parquet(content, compression="brotli", version="1.0"),
-    "lz4": lambda content: as_parquet(content, compression="lz4", data_page_size=100),
     "no compression": lambda content: as_parquet(content, compression="none"),
     "Arrow file": lambda content: as_arrow(content, ipc.new_file),
     "Arrow stream": lambda content: as_arrow(content, ipc.new_stream),
@@ -108,14 +105,6 @@ def test_rows_are_those_of_another_reader(kind: str) -> None:
     wanted = plain(read.to_pylist())
     assert len(wanted) == ROWS
     assert list(table_files.rows("a.parquet", content)) == wanted
-
-
-def test_encodings_of_other_writers_are_read() -> None:
-    """Deltas and split bytes."""
-    rows = [{"n": 7 * place, "x": place / 8, "text": f"row {place}", "more": f"row {place}"} for place in range(ROWS)]
-    encodings = {"n": "DELTA_BINARY_PACKED", "x": "BYTE_STREAM_SPLIT", "text": "DELTA_BYTE_ARRAY", "more": "DELTA_LENGTH_BYTE_ARRAY"}  # fmt: skip
-    content = as_parquet(pyarrow.Table.from_pylist(rows), use_dictionary=False, column_encoding=encodings)
-    assert list(table_files.rows("a.parquet", content)) == rows
 
 
 def damaged(content: bytes, seed: int) -> bytes:
@@ -140,7 +129,7 @@ def damaged(content: bytes, seed: int) -> bytes:
 @pytest.mark.parametrize("seed", range(16))
 def test_a_damaged_file_is_a_sentence(seed: int) -> None:
     """Whether the library raises an error or panics. Some damage cannot be seen."""
-    content = list(WRITERS.values())[seed % 6](table(100 + seed))
+    content = list(WRITERS.values())[seed // 4 % 3](table(100 + seed))
     reason = said(damaged(content, seed))
     assert reason == f"{ROWS} rows" or not reason.endswith(" rows")
 
