@@ -1,8 +1,5 @@
 """The same checks of the same values, with the program in this process and in one of its own."""
 
-import copy
-from collections import deque
-from collections.abc import Callable
 from datetime import datetime, time
 from decimal import Decimal
 from fractions import Fraction
@@ -10,11 +7,7 @@ from pathlib import PurePath
 from typing import Any
 from uuid import UUID
 
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from tests.unit.sandbox.apart import program_apart
-from tests.unit.sandbox.inside.test_codec import values
 
 from model_accuracy_eval.sandbox.inside import tests_process
 
@@ -108,33 +101,3 @@ def test_every_check_of_every_value_comes_out_as_in_one_process() -> None:
     assert len(together) > 1000
     differing = {key: (text, apart[key]) for key, text in together.items() if apart[key] != text}
     assert {key: texts for key, texts in differing.items() if is_kept(*key)} == {}
-
-
-@pytest.fixture(scope="module")
-def functions() -> Any:
-    with program_apart(PROGRAM) as connection:
-        yield tests_process.Namespace(connection, tests_process.Tests("", NAMES))
-
-
-def shown(value: object) -> str:
-    """With elements of sets sorted: equal ones may come in another order, also in one process."""
-    if isinstance(value, (set, frozenset)):
-        return f"{type(value).__name__}{sorted(map(shown, value))}"
-    if isinstance(value, dict):
-        return f"{type(value).__name__}{[(shown(key), shown(held)) for key, held in value.items()]}"
-    if isinstance(value, (list, tuple, deque)):
-        return f"{type(value).__name__}{list(map(shown, value))}"
-    return repr(value)
-
-
-@given(values, st.sampled_from(["same", "flat", "deep", "twice", "pair", "first"]))
-def test_any_value_comes_back_as_it_would_in_one_process(functions: dict[str, Any], value: Any, name: str) -> None:
-    """Equal, of the same types, and as much the same object."""
-    here: dict[str, Callable[..., Any]] = {
-        "same": lambda x: x, "flat": copy.copy, "deep": copy.deepcopy, "twice": lambda x: [x, x], "pair": lambda x: (x, [x]),
-        "first": lambda x: x,
-    }  # fmt: skip
-    got, expected = functions[name](value), here[name](value)
-    assert got == expected
-    assert shown(got) == shown(expected)
-    assert (got is value) == (expected is value) or not isinstance(value, (list, dict, set, tuple))

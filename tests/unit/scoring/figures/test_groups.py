@@ -128,14 +128,6 @@ def test_l35_groups_of_the_harness() -> None:
     assert macro.stderr == pytest.approx(sqrt(125) / 2)
 
 
-@given(st.lists(st.lists(st.floats(0, 1), min_size=2, max_size=20), min_size=1, max_size=5))
-def test_l35_a_mean_by_size_is_the_mean_of_everything(parts: list[list[float]]) -> None:
-    """And the error of equal parts is the plain one."""
-    sizes, figures = [len(part) for part in parts], [float(np.mean(part)) for part in parts]
-    assert groups.weighted(figures, sizes) == pytest.approx(np.mean(np.concatenate(parts)))
-    assert groups.pooled_stderr([0.1] * 4, [10] * 4) == pytest.approx(groups.unweighted_stderr([0.1] * 4))
-
-
 def test_l35_a_group_takes_the_pipelines_that_it_names() -> None:
     """Each figure apart; without names, all."""
     dataset_results = {

@@ -108,19 +108,6 @@ def test_quantiles_are_those_of_numpy(values: list[float], share: float) -> None
     assert quantile(sorted(values), share) == pytest.approx(float(np.quantile(values, share)), rel=1e-9, abs=1e-6)
 
 
-PARAMETERS = st.floats(0.5, 20_000)
-
-
-@given(st.floats(0, 1), PARAMETERS, PARAMETERS)
-def test_the_beta_distribution(x: float, a: float, b: float) -> None:
-    assert quantiles.beta_cdf(x, a, b) == pytest.approx(stats.beta.cdf(x, a, b), abs=1e-9)
-
-
-@given(st.floats(0.001, 0.999), st.floats(1, 20_000), st.floats(1, 20_000))
-def test_quantiles_of_the_beta_distribution(share: float, a: float, b: float) -> None:
-    assert quantiles.beta_quantile(share, a, b) == pytest.approx(stats.beta.ppf(share, a, b), abs=1e-9)
-
-
 @given(st.floats(0.5, 0.9999), st.floats(0.9, 1e7))
 def test_quantiles_of_students_distribution(share: float, freedom: float) -> None:
     expected = stats.t.ppf(share, freedom)
