@@ -39,58 +39,46 @@ class CaseFailed(Exception):
         self.verdict = verdict
 
 
-class CaseJudge:
-    """Judges the cases of one program; `send` tells the server, which has the clock, when each begins and ends."""
+def _judge_cases(suite: CaseSuite, order: JobOrder, run_case: RunCase, send: Callable[[JobReport], None]) -> JobReport:
+    """Stops at the first case that fails, unless all are wanted; the server, which has the clock, is told when each
+    begins and ends."""
+    failed: CaseOutcome | None = None
+    untold: list[CaseOutcome] = []
+    for number, case in list(enumerate(suite.cases))[order.first_case :]:
+        send(JobReport(CASE_BEGINS, cases=untold, all_cases=len(suite.cases)))
+        given, fault = _given(case, run_case)
+        send(JobReport(CASE_ENDS))
+        outcome = CaseOutcome(number, "passed")
+        if detail := _sentence(fault) if fault else _difference(suite, case, given):
+            outcome = CaseOutcome(number, _verdict(fault), f"Case {number + 1} of {len(suite.cases)}: {detail}")
+            failed = failed or outcome
+        untold = [outcome]
+        if failed and not order.all_cases:
+            break
+    return JobReport(failed.verdict if failed else "passed", failed.detail if failed else "", cases=untold)
 
-    def __init__(self, suite: CaseSuite, send: Callable[[JobReport], None]) -> None:
-        self._suite, self._send = suite, send
-        self._untold: list[CaseOutcome] = []
 
-    def judge(self, order: JobOrder, run_case: RunCase) -> JobReport:
-        """Stops at the first case that fails, unless all are wanted."""
-        failed: CaseOutcome | None = None
-        cases = self._suite.cases
-        for number, case in list(enumerate(cases))[order.first_case :]:
-            self._send(JobReport(CASE_BEGINS, cases=self._untold, all_cases=len(cases)))
-            outcome = self._outcome(number, case, run_case)
-            self._untold = [outcome]
-            failed = failed or (outcome if outcome.verdict != "passed" else None)
-            if failed and not order.all_cases:
-                break
-        verdict, detail = (failed.verdict, failed.detail) if failed else ("passed", "")
-        return JobReport(verdict, detail, cases=self._untold)
+def _given(case: CasePair, run_case: RunCase) -> tuple[Any, BaseException | None]:
+    try:
+        return run_case(deepcopy(case.given)), None
+    except (Gone, TooLarge):
+        raise
+    except NotData as error:  # equal to nothing
+        return error, None
+    except BaseException as error:  # noqa: BLE001 - raised by the program, in its own process
+        return None, error
 
-    def _outcome(self, number: int, case: CasePair, run_case: RunCase) -> CaseOutcome:
-        given, fault = self._given(case, run_case)
-        self._send(JobReport(CASE_ENDS))
-        detail = _sentence(fault) if fault else self._difference(case, given)
-        if not detail:
-            return CaseOutcome(number, "passed")
-        detail = f"Case {number + 1} of {len(self._suite.cases)}: {detail}"
-        return CaseOutcome(number, _verdict(fault), detail)
 
-    @staticmethod
-    def _given(case: CasePair, run_case: RunCase) -> tuple[Any, BaseException | None]:
-        try:
-            return run_case(deepcopy(case.given)), None
-        except (Gone, TooLarge):
-            raise
-        except NotData as error:  # equal to nothing
-            return error, None
-        except BaseException as error:  # noqa: BLE001 - raised by the program, in its own process
-            return None, error
-
-    def _difference(self, case: CasePair, given: Any) -> str:
-        """Why what the program gave is wrong; empty if it is right."""
-        suite = self._suite
-        try:
-            if suite.check(case.given, case.expected, given):
-                return ""
-        except ProgramError as error:
-            return str(error)
-        except Exception as error:  # noqa: BLE001 - it is what this output brings the checker to
-            return f"the checker raised {type(error).__name__}: {_short(str(error))}; it was given {_short(given)}"
-        return f"expected {_short(case.expected)}, but it gave {_short(given)} for {_short(case.given)}."
+def _difference(suite: CaseSuite, case: CasePair, given: Any) -> str:
+    """Why what the program gave is wrong; empty if it is right."""
+    try:
+        if suite.check(case.given, case.expected, given):
+            return ""
+    except ProgramError as error:
+        return str(error)
+    except Exception as error:  # noqa: BLE001 - it is what this output brings the checker to
+        return f"the checker raised {type(error).__name__}: {_short(str(error))}; it was given {_short(given)}"
+    return f"expected {_short(case.expected)}, but it gave {_short(given)} for {_short(case.given)}."
 
 
 def judge(
@@ -110,7 +98,7 @@ def judge(
         return JobReport("harness_error", f"The task's cases cannot be used: {type(error).__name__}: {error}.")
     try:
         connection.wait_until_ready()
-        return CaseJudge(suite, send).judge(order, open_program(connection, suite))
+        return _judge_cases(suite, order, open_program(connection, suite), send)
     except Gone:
         return JobReport(PROGRAM_ENDED)
     except TooLarge as error:

@@ -98,14 +98,15 @@ def _correct(values: Sequence[float]) -> int:
     return int(sum(values))
 
 
-def _pass(values: Sequence[float], k: Sequence[int]) -> Reduced:
-    n, c = len(values), _correct(values)
-    return {f"pass@{size}": pass_at_k(n, c, size) for size in k or (n,)}
+def _estimated(kind: str) -> Reduction:
+    def estimates(values: Sequence[float], k: Sequence[int]) -> Reduced:
+        n, c = len(values), _correct(values)
+        return {f"{kind}@{size}": ESTIMATORS[kind](n, c, size) for size in k or (n,)}
+
+    return estimates
 
 
-def _cons(values: Sequence[float], k: Sequence[int]) -> Reduced:
-    n, c = len(values), _correct(values)
-    return {f"cons@{size}": cons_at_k(n, c, size) for size in k or (n,)}
+_pass, _cons = map(_estimated, ESTIMATORS)
 
 
 def _avg(values: Sequence[float], k: Sequence[int]) -> Reduced:
