@@ -77,13 +77,6 @@ class Liar:
     __hash__ = object.__hash__
 
 
-def test_a_liar_holds_them() -> None:
-    """That is what gives it away."""
-    assert [found for found, _ in outcomes("for n in range(3):\n    assert f(n) == [1, 2]", f=lambda _: Liar())] == [
-        [True] * 3
-    ] * 2
-
-
 def test_checks_go_on_after_a_failure() -> None:
     """Each is seen, nested ones too."""
     tests = "def check(f):\n    assert f(1) == 1\n    if True:\n        assert f(2) == 2\ncheck(f)"

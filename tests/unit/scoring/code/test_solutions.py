@@ -62,6 +62,12 @@ WRITTEN = {
     "talk that uses the function": f"For example:\nresult = twice(2)\ncomes to 4.\n\n{WHOLE}\n",
     "a constant behind talk": "Here:\n\nTWO = 2\ndef twice(x):\n    return TWO * x\n",
     "lambda": "```python\ntwice = lambda x: 2 * x\n```",
+    "lambda alone": "twice = lambda x: 2 * x",
+    "helper under another name": "def double(x):\n    return 2 * x\n\n\ntwice = double",
+    "made by a call": "from functools import partial\nfrom operator import mul\n\ntwice = partial(mul, 2)",
+    "assigned, then defined": "twice = None\n\n\ndef twice(x):\n    return 2 * x",
+    "a body with a function of the same name": "    def twice(y):\n        return y + y\n    return twice(x)\n",
+    "a body, and a use of the name behind it": "    return 2 * x\n\n\ntwice = twice(1)\nprint(twice)\n",
 }  # fmt: skip
 
 
@@ -239,25 +245,3 @@ def test_every_published_program_is_read_as_it_is_meant(name: str, form: str) ->
 def read_answer(reply: str, pipeline: Pipeline, row: DataRow) -> str | None:
     problem = Problem(id=0, messages=(), references=(), extras=dict(row))
     return filters.run(pipeline.filters, [reply], problem)[0]
-
-
-DEFINITIONS = {
-    "lambda": "twice = lambda x: 2 * x",
-    "helper under another name": "def double(x):\n    return 2 * x\n\n\ntwice = double",
-    "made by a call": "from functools import partial\nfrom operator import mul\n\ntwice = partial(mul, 2)",
-    "assigned, then defined": "twice = None\n\n\ndef twice(x):\n    return 2 * x",
-    "a lambda in a fence": "```python\ntwice = lambda x: 2 * x\n```",
-    "a body with a function of the same name": "    def twice(y):\n        return y + y\n    return twice(x)\n",
-    "a body, and a use of the name behind it": "    return 2 * x\n\n\ntwice = twice(1)\nprint(twice)\n",
-}
-
-
-@pytest.mark.parametrize("reply", DEFINITIONS.values(), ids=DEFINITIONS)
-def test_what_is_assigned_may_be_the_function_and_what_returns_is_a_body(reply: str) -> None:
-    """A program returns nothing at its top level; a body does, whatever names it uses."""
-    code = solution(reply, "twice", 'def twice(x):\n    """Two times x."""\n')
-    names: dict[str, object] = {}
-    exec(str(code), names)
-    function = names["twice"]
-    assert callable(function)
-    assert function(21) == 42

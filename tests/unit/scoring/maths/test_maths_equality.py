@@ -1,6 +1,5 @@
 """Laws of equality that hold for any expression, with sympy's forms of the same expression as the oracle."""
 
-import random
 import sys
 from decimal import Decimal
 from fractions import Fraction
@@ -15,42 +14,7 @@ from model_accuracy_eval.scoring.maths import equal, last_boxes
 from model_accuracy_eval.scoring.maths.maths_parser import read
 from model_accuracy_eval.scoring.maths.maths_trees import Unreadable
 
-COEFFICIENTS = st.lists(st.integers(-99, 99), min_size=2, max_size=6).filter(lambda numbers: any(numbers[1:]))
 FRACTIONS = st.fractions(min_value=-1000, max_value=1000, max_denominator=1000)
-ROOTS = st.lists(st.integers(-20, 20), min_size=1, max_size=4)
-
-
-def polynomial(terms: list[tuple[int, int]]) -> str:
-    """Terms of coefficient and exponent, as a person writes them."""
-    written = "".join(f"{coefficient:+d}x^{{{exponent}}}" for coefficient, exponent in terms if coefficient)
-    return written.removeprefix("+") or "0"
-
-
-@given(COEFFICIENTS, st.randoms(use_true_random=False))
-def test_terms_in_another_order_are_the_same(coefficients: list[int], order: random.Random) -> None:
-    """Of a sum, whatever the coefficients."""
-    terms = [(coefficient, exponent) for exponent, coefficient in enumerate(coefficients)]
-    shuffled = order.sample(terms, len(terms))
-    assert equal(polynomial(shuffled), polynomial(terms))
-
-
-@given(COEFFICIENTS, st.integers(0, 5), st.integers(1, 5))
-def test_another_coefficient_is_another_polynomial(coefficients: list[int], place: int, change: int) -> None:
-    """Even by one."""
-    terms = [(coefficient, exponent) for exponent, coefficient in enumerate(coefficients)]
-    coefficient, exponent = terms[place % len(terms)]
-    changed = [*terms[: place % len(terms)], (coefficient + change, exponent), *terms[place % len(terms) + 1 :]]
-    assert not equal(polynomial(changed), polynomial(terms))
-
-
-@given(ROOTS, st.integers(1, 9))
-def test_factors_and_their_product_are_the_same(roots: list[int], scale: int) -> None:
-    """Sympy multiplies out; one root that is another makes another product."""
-    x = sympy.Symbol("x")
-    product = scale * sympy.prod([x - root for root in roots])
-    factors = "".join(f"(x{-root:+d})" for root in roots)
-    assert equal(f"{scale}{factors}", sympy.latex(sympy.expand(product)))
-    assert not equal(f"{scale}(x{1 - roots[0]:+d})" + factors.split(")", 1)[1], sympy.latex(sympy.expand(product)))
 
 
 @given(FRACTIONS, st.integers(1, 9))
