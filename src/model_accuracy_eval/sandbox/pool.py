@@ -222,7 +222,7 @@ class WorkerPool:
             verdict, detail = "harness_error", _starved_sentence(result)
         return Execution(
             verdict=verdict,
-            detail=_valid(detail),
+            detail=detail.encode("utf-8", "replace").decode(),
             output=result.output,
             output_end=result.output_end,
             output_bytes=result.output_bytes,
@@ -253,10 +253,6 @@ class WorkerPool:
             image=self.image,
             attempts=attempts,
         )
-
-
-def _valid(text: str) -> str:
-    return text.encode("utf-8", "replace").decode()
 
 
 def _starved_sentence(result: JobResult) -> str:

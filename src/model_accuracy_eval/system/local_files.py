@@ -72,7 +72,6 @@ class TaskFiles:
 # A file, a zip archive or a folder as streams of unpacked bytes, recognised by content.
 
 
-_CHUNK = 1 << 20
 _GZIP, _ZIP, _ZSTANDARD = b"\x1f\x8b", b"PK\x03\x04", b"\x28\xb5\x2f\xfd"
 
 
@@ -129,8 +128,7 @@ class ArchiveMember:
 
 
 def _pieces(stream: "IO[bytes] | gzip.GzipFile") -> Iterator[bytes]:
-    while piece := stream.read(_CHUNK):
-        yield piece
+    return iter(partial(stream.read, PART), b"")
 
 
 @contextmanager

@@ -56,18 +56,12 @@ def main() -> None:
     while length := requests.read(LENGTH_BYTES):
         request = pickle.loads(requests.read(int.from_bytes(length, "big")))  # noqa: S301 - from our own process
         if not installed:
-            _install(sys.argv[2], request)
+            # What is installed among this process's imports reaches nobody else.
+            rows = {"load_dataset": DatasetLoader(request.files)} if isinstance(request, RowsWanted) else {}
+            install(sys.argv[2], **rows)
             installed = True
         replies.write(pack_reply(_reply(request)))
         replies.flush()
-
-
-def _install(folder: str, request: RowsWanted | Describe | Call) -> None:
-    """What is installed among this process's imports reaches nobody else."""
-    if isinstance(request, RowsWanted):
-        install(folder, load_dataset=DatasetLoader(request.files))
-    else:
-        install(folder)
 
 
 def _reply(request: RowsWanted | Describe | Call) -> ChildReply:

@@ -55,14 +55,15 @@ class ProgramConnection:
         self._shared = SharedValues(step=1)
         self.codec = Codec(self._shared, NamesForTests())
         self._streams = (sys.stdin, sys.stdout, sys.stderr)
-        self._generators: SeededGenerators | None = None
+        self._seeds: GeneratorState | None = None
+        """The state of the generators here that the program was told last; None: nobody seeds them."""
         self.calls = 0
         self.not_data = ""
         """What would have had to cross and is no data, whatever the tests made of that."""
 
     def follow_seeds(self) -> None:
         """From now on, what the tests seed is seeded in the program's process, too."""
-        self._generators = SeededGenerators()
+        self._seeds = _generator_state()
 
     def wait_until_ready(self) -> None:
         self._result(self._receive())
@@ -86,7 +87,8 @@ class ProgramConnection:
         if (sys.stdin, sys.stdout, sys.stderr) != self._streams:  # the program's are others
             self.not_data = "standard streams of the tests' own"
             raise NotData(self.not_data)
-        if self._generators and (state := self._generators.news()) is not None:
+        if self._seeds and _comparable(state := _generator_state()) != _comparable(self._seeds):
+            self._seeds = state
             self._ask("seed", state)
         try:
             return self._ask("call", *args, name=name, kwargs=kwargs)
@@ -191,21 +193,6 @@ def _unreadable(error: Exception) -> ProgramError:
 
 
 GeneratorState = tuple[object, ...]
-
-
-class SeededGenerators:
-    """The generators of this process."""
-
-    def __init__(self) -> None:
-        self._told = _generator_state()
-
-    def news(self) -> GeneratorState | None:
-        """Their state, if it is another one than when this was asked last."""
-        state = _generator_state()
-        if _comparable(state) == _comparable(self._told):
-            return None
-        self._told = state
-        return state
 
 
 def _generator_state() -> GeneratorState:
