@@ -45,16 +45,11 @@ def judged() -> Iterator[Judge]:
     os.close(writer)
 
 
-def test_honest_replies_decide(judged: Judge) -> None:
-    """What the other tests differ from."""
-    replies = [ValueMessage("ready"), FUNCTION, ValueMessage("value", [2])]
-    assert judged(*map(pack, replies)) == JobReport("passed")
-
-
-def test_a_wrong_value_fails(judged: Judge) -> None:
-    """Compared here, as plain data."""
-    replies = [ValueMessage("ready"), FUNCTION, ValueMessage("value", [3])]
-    assert judged(*map(pack, replies)).verdict == "failed"
+@pytest.mark.parametrize(("value", "verdict"), [(2, "passed"), (3, "failed")])
+def test_honest_replies_decide(judged: Judge, value: int, verdict: str) -> None:
+    """Compared here, as plain data; the other tests differ from these."""
+    replies = [ValueMessage("ready"), FUNCTION, ValueMessage("value", [value])]
+    assert judged(*map(pack, replies)).verdict == verdict
 
 
 @pytest.mark.parametrize(

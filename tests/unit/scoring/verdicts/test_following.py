@@ -103,17 +103,6 @@ def test_only_the_completed_prefix_is_read_whatever_came_first(seed: int) -> Non
     assert set(shuffled.samples_read()) == set(in_order.samples_read())
 
 
-def test_a_sample_that_is_late_holds_the_reading() -> None:
-    """Without the first sample of the order nothing is read, however many others are there."""
-    one = following("avg@5", threshold=10)
-    reader = PrefixReader(one)
-    for unit in one.order[1:]:
-        assert unit.sample is not None
-        tell(reader, unit.place, unit.sample, right=True)
-    assert not reader.decisions
-    assert not [*reader.samples_read()]
-
-
 @pytest.mark.parametrize(
     ("metric", "told", "left"),
     [
