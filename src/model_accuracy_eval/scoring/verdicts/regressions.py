@@ -111,11 +111,7 @@ class _Watch:
         self._limit = limit
         self.sums: list[float | None] = []
         self.regressions: list[Regression] = []
-        self.start = 0
-        """The first run of the present level."""
-        self._has_risen = False
-        """Whether that level began with a rise."""
-        self._clear()
+        self._begin(0, has_risen=False)
 
     def see(self, place: int) -> None:
         """Takes the next run in."""
@@ -132,20 +128,14 @@ class _Watch:
             first = place + 1 - self._fallen.length
             self.regressions.append(_regression(self._runs, self.start, first - 1, place))
             self._begin(first, has_risen=False)
-        elif self._stands and self._risen.total > self._limit:
+        elif self._risen.total > self._limit and any(each.mended is None for each in self.regressions):
             self._begin(place + 1 - self._risen.length, has_risen=True)
         if self._has_risen:
             self.regressions = [_mended(self._runs, each, self.start, place) for each in self.regressions]
 
-    @property
-    def _stands(self) -> bool:
-        return any(each.mended is None for each in self.regressions)
-
     def _begin(self, start: int, *, has_risen: bool) -> None:
+        """A level, whose first run this is. `has_risen`: whether it began with a rise."""
         self.start, self._has_risen = start, has_risen
-        self._clear()
-
-    def _clear(self) -> None:
         self._fallen, self._risen = _Sum(), _Sum()
 
 
