@@ -64,7 +64,9 @@ def open_sandbox(
         "none": UnconfinedBackend,
     }
     if image is not None:
-        kind = _of_image(kind, image)
+        if kind not in {"auto", "docker"}:
+            raise BadValue(f"The sandbox {kind} has no images: take --sandbox docker for {image}, or name no image.")
+        kind = "docker"  # on this machine's own Python programs could get other verdicts
     if kind != "auto":
         return _open(makers[kind], kind, workers, ())
     passed_over: list[str] = []
@@ -77,13 +79,6 @@ def open_sandbox(
         "Nothing here can hold code that a model wrote; make one of these work, or take --sandbox uid or none "
         f"if this machine may be harmed. {' '.join(passed_over)}"
     )
-
-
-def _of_image(kind: str, image: str) -> str:
-    """Returns the kind that runs programs in the image; on this machine's own Python they could get other verdicts."""
-    if kind not in {"auto", "docker"}:
-        raise BadValue(f"The sandbox {kind} has no images: take --sandbox docker for {image}, or name no image.")
-    return "docker"
 
 
 def _open(make: Callable[[], Backend], kind: str, workers: int | None, passed_over: tuple[str, ...]) -> Sandbox:
@@ -200,7 +195,8 @@ class BwrapBackend(_LocalBackend):
         super().__init__()
         self._command = command
         # From version 0.8 on; the filter of system calls refuses the same to every program.
-        self._options = [one for one in ("--disable-userns",) if one in _help(command)]
+        known = subprocess.run([command, "--help"], capture_output=True, text=True, check=False).stdout  # noqa: S603
+        self._options = [one for one in ("--disable-userns",) if one in known]
 
     def start(self, size: WorkerSize) -> WorkerConnection:
         settings = ServerSettings(
@@ -236,10 +232,6 @@ class BwrapBackend(_LocalBackend):
             "--size", disk, "--tmpfs", "/dev/shm", "--remount-ro", "/dev",  # noqa: S108
             "--size", disk, "--tmpfs", "/tmp", "--remount-ro", "/", self._python, "-s", "-c", BOOTSTRAP,  # noqa: S108
         ]  # fmt: skip
-
-
-def _help(command: str) -> str:
-    return subprocess.run([command, "--help"], capture_output=True, text=True, check=False).stdout  # noqa: S603
 
 
 def _file_of(text: str) -> IO[bytes]:

@@ -43,14 +43,6 @@ _STREAM_HEAD = struct.Struct(">BxxxI")
 """In front of each piece of output, where there is no terminal: which stream, how many bytes."""
 
 
-def _refuse_unbuilt(image: str) -> None:
-    if folder := _BUILT_FROM.get(image.partition(":")[0]):
-        raise Refused(
-            f"The engine has no image {image}, and no registry has: it is built from {folder} of this repository.",
-            next_step=f"docker build -t {image} {folder}",
-        )
-
-
 class DockerBackend:
     """Implements `worker.Backend`."""
 
@@ -67,7 +59,12 @@ class DockerBackend:
         self._client = docker_engine.connect(environment, timeout=START_LIMIT)
         try:
             if not docker_engine.has_image(self._client, image):
-                _refuse_unbuilt(image)
+                if folder := _BUILT_FROM.get(image.partition(":")[0]):
+                    raise Refused(
+                        f"The engine has no image {image}, and no registry has: it is built from {folder} of this "
+                        "repository.",
+                        next_step=f"docker build -t {image} {folder}",
+                    )
                 with contextlib.closing(docker_engine.connect(environment)) as patient:
                     docker_engine.pull(patient, image, say, check)
             with docker_engine.engine_errors(f"The image {image} could not be looked up"):

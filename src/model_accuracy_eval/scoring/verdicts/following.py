@@ -100,17 +100,6 @@ class FollowedFigure(Record, frozen=True, kw_only=True):
     drawn: bool
     """Whether the same service would give other values if it were asked again."""
 
-    @property
-    def zero_or_one(self) -> bool:
-        """Whether a problem's value is 0 or 1."""
-        return self.by_count is not None and {*self.by_count} <= {0.0, 1.0}
-
-    def ends(self, right: int, unknown: int) -> tuple[float, float]:
-        """The least and the greatest value of a problem with so many right samples, and so many of which nothing is
-        known. Every value that counts right samples rises with their number."""
-        assert self.by_count is not None
-        return self.by_count[right], self.by_count[right + unknown]
-
 
 def followed_figures(task: TaskSpec, n: int, k: Sequence[int]) -> Mapping[str, FollowedFigure]:
     """By the names in the summary; of a task with parts those that are the same in all of them."""
@@ -320,16 +309,19 @@ class PrefixReader:
             low, high = fsum(low for low, _ in told), fsum(high for _, high in told) + unasked
             return low / self._following.n, high / self._following.n
         right = sum(low >= 1.0 for low, _ in told)
-        return figure.ends(right, sum(low < high for low, high in told) + unasked)
+        # Every value that counts right samples rises with their number.
+        most = right + unasked + sum(low < high for low, high in told)
+        return figure.by_count[right], figure.by_count[most]
 
 
 def _decider(following: Following, followed: FollowedGate, units: int) -> MeanDecider:
     figure = following.figures[followed.gate.metric]
+    zero_or_one = figure.by_count is not None and {*figure.by_count} <= {0.0, 1.0}
     return MeanDecider(
         units,
         (followed.lines.lower, followed.lines.upper),
         followed.lines.errors,
-        binary=figure.yes_or_no if following.by_samples else figure.zero_or_one,
+        binary=figure.yes_or_no if following.by_samples else zero_or_one,
     )
 
 

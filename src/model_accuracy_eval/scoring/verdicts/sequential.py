@@ -165,12 +165,6 @@ def stop_lines(gate: Gate, draws: int, rule: GateRule, *, drawn: bool, base: Bas
     return StopLines(lower, upper, below, above, (error_below, error_above))
 
 
-def whole_lines(gate: Gate, draws: int, rule: GateRule) -> tuple[float, float]:
-    """Up to which figure of a whole run, and from which, its gate is decided, if nothing but its draws is known."""
-    error_above, error_below = (1 - each for each in rule.confidences(gate))
-    return _lines_of_figure(gate, draws, None, (error_below, error_above), noisy=True)
-
-
 def _lines_of_figure(
     gate: Gate, draws: int, base: BaselineFigure | None, errors: tuple[float, float], *, noisy: bool
 ) -> tuple[float, float]:
@@ -256,7 +250,8 @@ def can_show(gate: Gate, size: PlannedSize, rule: GateRule, *, of_samples: bool,
     if gate.from_baseline:
         points = 100 * normal_quantile(rule.sure_of_pass) * sqrt(2 * 0.25 / draws)
         return f"shows changes of {points:.2f} points and more where answers change by chance alone {sure}."
-    lower, upper = whole_lines(gate, draws, rule)
+    error_above, error_below = (1 - each for each in rule.confidences(gate))
+    lower, upper = _lines_of_figure(gate, draws, None, (error_below, error_above), noisy=True)
     above, below = ("passes", "fails") if is_floor(gate) else ("fails", "passes")
     highest = f"from {100 * upper:.2f}" if upper <= 1 else "for no figure, because the size is too small"
     lowest = f"up to {100 * lower:.2f}" if lower >= 0 else "for none"
