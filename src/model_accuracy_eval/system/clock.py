@@ -33,17 +33,14 @@ class SignalClock:
     @contextmanager
     def listening(self) -> Iterator[None]:
         """Takes over the signals that ask for an end while entered."""
-        previous = {number: signal.signal(number, self._on_signal) for number in stop_signals()}
+        previous = {number: signal.signal(number, self.stop) for number in stop_signals()}
         try:
             yield
         finally:
             for number, handler in previous.items():
                 signal.signal(number, handler)
 
-    def _on_signal(self, number: int, _frame: FrameType | None) -> None:
-        self.stop(number)
-
-    def stop(self, number: int) -> None:
+    def stop(self, number: int, _frame: FrameType | None = None) -> None:
         """What the signal of this number does."""
         # A second signal changes nothing: cleaning up has a time limit, and stopping it would leave processes behind.
         if self._signal is None:

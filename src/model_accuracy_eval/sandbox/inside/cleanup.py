@@ -145,7 +145,9 @@ class Leftovers:
 
     def _as_at_first(self) -> bool:
         unchanged = all(_properties(place) == properties for place, properties in self._places.items())
-        return unchanged and not (any(map(self._files_in, self._places)) or self._has_objects() or self._had_traffic())
+        # Of what was sent the kernel keeps a closed connection's port for a minute, and what it learned.
+        silent = self._read_traffic() == self._traffic
+        return unchanged and silent and not (any(map(self._files_in, self._places)) or self._has_objects())
 
     def _files_in(self, place: str) -> list[str]:
         with os.scandir(place) as entries:
@@ -156,10 +158,6 @@ class Leftovers:
         return self._may_have_objects and any(
             _has_kernel_objects(Path("/proc/sysvipc", kind), self._owners) for kind in ("shm", "sem", "msg")
         )
-
-    def _had_traffic(self) -> bool:
-        """Whether anything was sent: the kernel keeps a closed connection's port for a minute, and what it learned."""
-        return self._read_traffic() != self._traffic
 
     def _read_traffic(self) -> list[bytes]:
         return [os.pread(counter, _MAX_COUNTERS, 0) for counter in self._counters]

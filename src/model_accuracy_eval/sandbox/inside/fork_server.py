@@ -89,7 +89,8 @@ class ForkServer:
         gc.freeze()  # a collection would write to all objects, and so copy their memory for each process
 
     def info(self) -> ServerInfo:
-        tools = [name for name in self._settings.tools if _on_path(name)]
+        folders = os.get_exec_path()
+        tools = [it for it in self._settings.tools if any(os.access(f"{folder}/{it}", os.X_OK) for folder in folders)]
         return ServerInfo(sys.version.split()[0], self._kernel.filters, tools)
 
     def serve(self, order: JobOrder) -> None:
@@ -297,10 +298,6 @@ KINDS: dict[str, Callable[[ForkServer, JobOrder, Pipes, JobState], list[int]]] =
 _OF_CASES = (READY, CASE_BEGINS, CASE_ENDS)
 INTERIM = {"split": (READY,), "exit_code": (COMPILED,), "stdin": _OF_CASES, "calls": _OF_CASES}
 """Reports after which a job goes on; the others end it."""
-
-
-def _on_path(tool: str) -> bool:
-    return any(os.access(f"{folder}/{tool}", os.X_OK) for folder in os.get_exec_path())
 
 
 def main() -> None:
