@@ -15,7 +15,7 @@ from tests.servers.http import Exchange, HttpServer
 from tests.waiting import free_port
 
 SEEN = {name: probe for name, (_, probe) in FAULTS.items()}
-FAST = {"min_p added", "usage counts one more", "cache off by one"}
+FAST = {"min_p added", "temperature halved from the second token", "wrong beside a neighbour of over 300 tokens"}
 
 
 @contextmanager
@@ -53,9 +53,9 @@ def test_a_healthy_adapter_is_deployed_and_passes() -> None:
         "diagnose", command.ADAPTER, "--model", command.WEIGHTS, "--port", free_port(), "--ready-timeout", 240
     )
     assert done.code == 0, done.out + done.err
-    assert done.out.count("PASS") == 12
+    assert done.out.count("PASS") == 13
     assert "SKIP  lengths" in done.out
-    assert "No fault was found; 12 of 13 probes could look" in done.out
+    assert "No fault was found; 13 of 14 probes could look" in done.out
 
 
 def test_no_time_is_no_pass() -> None:
@@ -74,7 +74,9 @@ def test_a_service_without_log_probabilities_is_no_pass_where_they_are_needed() 
     with HttpServer(answer) as server:
         _, findings = diagnosed(server.url)
     assert findings["load"].startswith("PASS")
-    assert [findings[name][:4] for name in ("samplers", "seeds", "choices", "decoding", "caps")] == ["SKIP"] * 5
+    assert [findings[name][:4] for name in ("samplers", "surprise", "seeds", "choices", "decoding", "caps")] == [
+        "SKIP"
+    ] * 6
 
 
 @pytest.mark.parametrize("words", [(), (command.ADAPTER, "--endpoint", "http://127.0.0.1:9")])

@@ -95,6 +95,80 @@ def _() -> None:
     with_sampling(top_p=lambda value: value**2 * 0.9)
 
 
+@fault("top_p of 0.9 read as 0.5", "samplers")
+def _() -> None:
+    with_sampling(top_p=lambda value: 0.5 if 0.85 < value < 0.97 else value)
+
+
+@fault("the first request's sampling for its whole batch", "samplers")
+def _() -> None:
+    drawn_by(lambda scores, samplings: (scores, [samplings[0]] * len(samplings)))
+
+
+@fault("temperature halved from the second token", "surprise")
+def _() -> None:
+    def later(real: Any) -> Any:
+        def draw(scores: Any, samplings: Any, dice: Any) -> Any:
+            used = [getattr(each, "used", False) for each in dice]
+            for each in dice:
+                each.used = True
+            colder = [
+                sampling.Sampling(each.temperature / (1 + again), each.top_p, each.seed)
+                for each, again in zip(samplings, used, strict=True)
+            ]
+            return real(scores, colder, dice)
+
+        return draw
+
+    around(engine, "draw", later)
+
+
+def at_each_writing(change: Callable[[Any], Any]) -> None:
+    """`change` gets a sequence that is being written before its next token, and returns its scores."""
+
+    def write(real: Any) -> Any:
+        def written(self: Any, writers: Any, pieces: Any) -> Any:
+            for writer in writers:
+                writer.scores = change(writer)
+            done = real(self, writers, pieces)
+            for writer in writers:
+                writer.so_far = [*getattr(writer, "so_far", []), writer.newest]
+            return done
+
+        return written
+
+    around(engine.Engine, "_write", write)
+
+
+@fault("penalty on repetition added", "decoding")
+def _() -> None:
+    def punished(writer: Any) -> Any:
+        scores = writer.scores.copy()
+        again = list({*getattr(writer, "so_far", [])})
+        scores[again] = np.where(scores[again] > 0, scores[again] / 1.3, scores[again] * 1.3)
+        return scores
+
+    at_each_writing(punished)
+
+
+@fault("penalty on repetition added behind the log-probabilities", "surprise")
+def _() -> None:
+    def draw(real: Any) -> Any:
+        def drawn(scores: Any, samplings: Any, dice: Any) -> Any:
+            scores = scores.copy()
+            for row, each in zip(scores, dice, strict=True):
+                again = list(getattr(each, "so_far", ()))
+                row[again] -= 1.0
+            tokens = real(scores, samplings, dice)
+            for token, each in zip(tokens.tolist(), dice, strict=True):
+                each.so_far = {*getattr(each, "so_far", ()), token}
+            return tokens
+
+        return drawn
+
+    around(engine, "draw", draw)
+
+
 @fault("one seed for all", "seeds")
 def _() -> None:
     sampling.Sampling.dice = lambda self, choice: random.Random(7 + choice)  # type: ignore[method-assign]
@@ -134,6 +208,18 @@ def _() -> None:
         "_usage",
         lambda real: lambda self: {**(told := real(self)), "completion_tokens": told["completion_tokens"] + 1},
     )
+
+
+@fault("usage of streams counts fewer tokens of prompts", "streams")
+def _() -> None:
+    def fewer(real: Any) -> Any:
+        def told(self: Any) -> Any:
+            chunk = real(self)
+            return {**chunk, "usage": {**chunk["usage"], "prompt_tokens": max(0, chunk["usage"]["prompt_tokens"] - 2)}}
+
+        return told
+
+    around(replies.Reply, "usage_chunk", fewer)
 
 
 @fault("stop strings within tokens only", "stop strings")
@@ -177,6 +263,8 @@ def _() -> None:
     def chunk(real: Any) -> Any:
         def told(self: Any, piece: Any) -> Any:
             texts[id(self), piece.choice] = so_far = texts.get((id(self), piece.choice), "") + piece.text
+            if piece.finish is not None:
+                del texts[id(self), piece.choice]
             return {**real(self, piece), "delta": {"content": so_far}}
 
         return told
@@ -201,15 +289,20 @@ def noisy(scores: Any) -> Any:
     return np.roll(scores, 1, axis=-1)
 
 
-@fault("wrong from 33 in flight", "load")
-def _() -> None:
+def wrong_step(is_wrong: Callable[[Any, Any], bool]) -> None:
+    """Steps of a batch whose scores are garbage."""
     around(
         model.Model,
         "step",
         lambda real: (
-            lambda self, tokens, caches: (noisy if len(tokens) >= 33 else np.asarray)(real(self, tokens, caches))
+            lambda self, tokens, caches: (noisy if is_wrong(tokens, caches) else np.asarray)(real(self, tokens, caches))
         ),
     )
+
+
+@fault("wrong from 33 in flight", "load")
+def _() -> None:
+    wrong_step(lambda tokens, caches: len(tokens) >= 33)
 
 
 @fault("rows of a batch mixed up", "load")
@@ -220,6 +313,45 @@ def _() -> None:
         )
 
     around(model.Model, "step", step)
+
+
+@fault("batches of 3, 5, 6 and 7 wrong", "load")
+def _() -> None:
+    wrong_step(lambda tokens, caches: len(tokens) in {3, 5, 6, 7})
+
+
+@fault("wrong beside a neighbour of over 300 tokens", "load")
+def _() -> None:
+    wrong_step(lambda tokens, caches: len(caches) > 1 and max(cache.length for cache in caches) > 300)
+
+
+@fault("equal prompts in flight share a cache", "load")
+def _() -> None:
+    def write(real: Any) -> Any:
+        def written(self: Any, writers: Any, pieces: Any) -> Any:
+            first: dict[Any, Any] = {}
+            for writer in writers:
+                if first.setdefault(writer.job.prompt, writer) is not writer:
+                    writer.scores = noisy(writer.scores)
+            return real(self, writers, pieces)
+
+        return written
+
+    around(engine.Engine, "_write", write)
+
+
+@fault("one reply in thirty garbled", "repeats")
+def _() -> None:
+    dice = random.Random(1)
+
+    def read(real: Any) -> Any:
+        def at_times(self: Any, prompt: Any, pictures: Any = ()) -> Any:
+            hidden, cache = real(self, prompt, pictures)
+            return (noisy(hidden) if dice.random() < 1 / 30 else hidden), cache
+
+        return at_times
+
+    around(model.Model, "read", read)
 
 
 @fault("padding seen in batches", "load")
@@ -265,7 +397,7 @@ def _() -> None:
     prefix_cache(shorter, lambda prompt: prompt)
 
 
-@fault("another prompt's cache", "")
+@fault("another prompt's cache", "decoding")
 def _() -> None:
     prefix_cache(lambda found, prompt: (found[0], found[1].copy()), lambda prompt: (prompt[:64], len(prompt) // 64))
 
@@ -305,7 +437,40 @@ def _() -> None:
     )
 
 
+@fault("hanging up garbles those in flight", "hanging up")
+def _() -> None:
+    def cancel(real: Any) -> Any:
+        def cancelled(self: Any, ticket: Any) -> None:
+            if ticket._open:
+                for writer in self._live:
+                    writer.hurt = writer.ticket is not ticket
+            real(self, ticket)
+
+        return cancelled
+
+    around(engine.Engine, "cancel", cancel)
+    at_each_writing(lambda writer: noisy(writer.scores) if getattr(writer, "hurt", False) else writer.scores)
+
+
 # What the network does while it writes.
+
+
+@fault("wrong from position 256 while writing", "decoding")
+def _() -> None:
+    def step(real: Any) -> Any:
+        def stepped(self: Any, tokens: Any, caches: Any) -> Any:
+            far = [cache.length >= 256 for cache in caches]
+            scores = real(self, tokens, caches)
+            return np.stack([noisy(row) if is_far else row for row, is_far in zip(scores, far, strict=True)])
+
+        return stepped
+
+    around(model.Model, "step", step)
+
+
+@fault("wrong after 40 written tokens", "decoding")
+def _() -> None:
+    at_each_writing(lambda writer: noisy(writer.scores) if len(getattr(writer, "so_far", [])) >= 40 else writer.scores)
 
 
 @fault("positions off by one while writing", "decoding")

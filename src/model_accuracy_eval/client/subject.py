@@ -14,7 +14,7 @@ from model_accuracy_eval.client.chat import StreamingChat
 from model_accuracy_eval.client.dialects import MAX_TOKENS, TOP_LOGPROBS
 from model_accuracy_eval.client.prompt_logprobs import JsonRequests, PromptReader, Token
 from model_accuracy_eval.client.service_client import ServiceClient
-from model_accuracy_eval.records import Fault, JSONObject, Reply, Request, ScoredReply, ScoredToken
+from model_accuracy_eval.records import Fault, JSONObject, ReadAgain, Reply, Request, ScoredReply, ScoredToken
 
 T = TypeVar("T")
 
@@ -84,9 +84,7 @@ class ServiceSubject:
             usage=wire_format.read_usage(answer.usage),
         )
 
-    async def rescored(
-        self, prompt: str, tokens: int
-    ) -> tuple[tuple[ScoredToken, ...], tuple[ScoredToken, ...]] | Fault:
+    async def rescored(self, prompt: str, tokens: int) -> ReadAgain | Fault:
         fields: JSONObject = {"logprobs": 1, "temperature": 0.0}
         reader = PromptReader(self._requests, "echo", 1)
         written = await reader.complete(prompt, fields, tokens)
@@ -104,16 +102,20 @@ class ServiceSubject:
         if isinstance(read, Fault):
             return read
         wrote = tuple(ScoredToken(text, logprob or 0.0) for text, logprob in pieces)
-        return wrote, _last(read[0], len(pieces))
+        return ReadAgain(written=wrote, read=_last(read[0], len(pieces)), length=len(read[0]))
 
-    async def abandon(self, requests: Sequence[Request], seconds: float) -> None:
+    async def abandon(
+        self, requests: Sequence[Request], seconds: float, beside: Sequence[Request], at_once: int
+    ) -> list[Reply]:
         tasks = [asyncio.ensure_future(self._chat.ask(request)) for request in requests]
+        others = asyncio.ensure_future(self.ask(beside, at_once))
         await asyncio.wait(tasks, timeout=seconds)
         for task in tasks:
             task.cancel()
         for task in tasks:
             with contextlib.suppress(asyncio.CancelledError):
                 await task
+        return await others
 
     async def close(self) -> None:
         await self._chat.close()
@@ -128,6 +130,8 @@ def _fields(request: Request, tops: int | None) -> JSONObject:
         MAX_TOKENS: request.max_tokens,
         **request.extra,
     }
+    if request.seed is not None:
+        body["seed"] = request.seed
     return body if tops is None else {**body, "logprobs": True, "top_logprobs": tops}
 
 

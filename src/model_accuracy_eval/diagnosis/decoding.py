@@ -5,10 +5,12 @@ from collections.abc import Sequence
 from model_accuracy_eval.diagnosis.probe import Needle, ProbeResult, Subject
 from model_accuracy_eval.records import Fault
 
-_TIMES = (0, 2, 8, 32, 64)
-"""How often question and answer stand before the question."""
+_TEXT = "1 2 3 4 5 6 7 8 9 "
+_TIMES = (0, 2, 8, 24, 64, 200, 600)
+"""How often the text stands before a question: a model that counts goes on, at every length."""
 _QUESTIONS = 3
-_WRITTEN = 24
+_WRITTEN, _COUNTED = 24, 160
+"""Tokens behind a question, and behind the bare text."""
 _OFF = 0.5
 """Nats by which one token's log-probability may differ: half precision and other kernels cause some hundredths."""
 _MANY = 0.15
@@ -19,30 +21,45 @@ async def decoding(subject: Subject, needles: Sequence[Needle]) -> ProbeResult:
     """Log-probabilities of tokens as they were written, and of the same tokens read as a prompt, at growing lengths."""
     compared, worst, reached = 0, 0.0, 0
     longest = sorted(needles, key=lambda needle: -len(needle.text))[:_QUESTIONS]
-    shots = [(needle.request.messages[-1].content, needle.text) for needle in longest]
-    for prompt in (f"{question}{text} " * times + question for times in _TIMES for question, text in shots):
-        found = await subject.rescored(prompt, _WRITTEN)
+    tails = [needle.request.messages[-1].content for needle in longest]
+    for prompt in (f"{_TEXT * times}{tail}" for times in _TIMES for tail in (*tails, *([""] if times else []))):
+        found = await subject.rescored(prompt, _COUNTED if prompt.endswith(_TEXT) else _WRITTEN)
         if isinstance(found, Fault):
             if not compared and len(prompt) > 400:
                 return ProbeResult("SKIP", f"The service does not show how it reads a text: {found.sentence}")
             continue
-        written, read = found
-        gaps = [abs(one.logprob - two.logprob) for one, two in zip(written, read, strict=False) if one.text == two.text]
+        pairs = [
+            (one.text, one.logprob - two.logprob)
+            for one, two in zip(found.written, found.read, strict=False)
+            if one.text == two.text
+        ]
+        gaps = [abs(gap) for _, gap in pairs]
         if not gaps:
             continue
         compared += len(gaps)
-        reached = len(prompt)
-        worst = max(worst, *gaps)
         if max(gaps) > _OFF or sum(gaps) / len(gaps) > _MANY:
             return ProbeResult(
                 "FAIL",
-                f"Behind a prompt of {len(prompt):,} characters, tokens that were written differ from the same tokens "
-                f"read as a prompt by up to {max(gaps):.2f} nats (mean {sum(gaps) / len(gaps):.2f}).",
-                "serve without the prefix cache, then without graphs, then with one sequence, and diagnose again",
+                f"In a text of {found.length:,} tokens, those that were written differ from the same tokens read as "
+                f"a prompt by up to {max(gaps):.2f} nats (mean {sum(gaps) / len(gaps):.2f}); "
+                + (f"right up to {reached:,}." if reached else "no text was right."),
+                "look for a penalty on repetition in the server's own defaults (generation_config.json)"
+                if _shuns_repeats(pairs)
+                else "serve without the prefix cache, then without graphs, then with one sequence, and diagnose again",
             )
+        # The first token is told by what reads the prompt, not by what writes.
+        reached = max(reached, found.length) if len(gaps) > 1 else reached
+        worst = max(worst, *gaps)
     if not compared:
         return ProbeResult("SKIP", "The service wrote nothing that could be read again.")
     return ProbeResult(
         "PASS",
-        f"{compared} tokens behind up to {reached:,} characters are as likely written as read (±{worst:.2g} nats).",
+        f"{compared} tokens in texts of up to {reached:,} are as likely written as read (±{worst:.2g} nats).",
     )
+
+
+def _shuns_repeats(pairs: Sequence[tuple[str, float]]) -> bool:
+    """Whether tokens that were written before are less likely written than read, and no others are."""
+    again = [gap for at, (text, gap) in enumerate(pairs) if text in {before for before, _ in pairs[:at]}]
+    new = [gap for at, (text, gap) in enumerate(pairs) if text not in {before for before, _ in pairs[:at]}]
+    return bool(again) and sum(again) / len(again) < -_MANY and all(gap > -_MANY for gap in new)

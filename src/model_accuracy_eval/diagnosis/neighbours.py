@@ -12,6 +12,7 @@ from model_accuracy_eval.diagnosis.probe import (
     ProbeResult,
     Subject,
     changed_answers,
+    changing_anyway,
     known,
     question,
     unanswered,
@@ -19,13 +20,19 @@ from model_accuracy_eval.diagnosis.probe import (
 
 _LOADS = (2, 4, 8, 16, 32, 64)
 """Requests in flight."""
+_LONG = tuple(f"{'1 2 3 4 5 6 7 8 9 ' * times}12+" for times in (24, 60, 240))
+"""Of some 400 to 4,000 tokens; those that do not fit are refused, and load nothing."""
 _FILLERS = tuple(
     question(f"{text} {number}", max_tokens=64)
     for number in range(3)
-    for text in ("Write a poem about the number", "Explain step by step", "1 1 1 1 1 1", "12+")
+    for text in ("Write a poem about the number", "Explain step by step", _LONG[number], "1 1 1 1 1 1", "12+")
 )
 _MOMENTS = (0.005, 0.02, 0.1, 0.5)
 """Seconds after which requests are given up: while they are read, and while they are written."""
+_NEVER = 600.0
+"""The same load without hanging up."""
+_BESIDE = 8
+"""Requests in flight beside those that are given up."""
 
 
 def lacks_evidence(needles: Sequence[Needle]) -> ProbeResult | None:
@@ -45,6 +52,8 @@ async def load(subject: Subject, needles: Sequence[Needle]) -> ProbeResult:
         if silent := unanswered(changed.asked, len(needles)):
             return silent if good == 1 else _passed(needles, good, f" At {level}: {silent.sentence}")
         if changed.is_fault and (again := await _among(subject, needles, level)).is_fault:
+            if anyway := await changing_anyway(subject, needles):
+                return anyway
             good, bad, again = await _narrowed(subject, needles, good, level, again)
             return ProbeResult(
                 "FAIL",
@@ -77,6 +86,7 @@ async def _among(subject: Subject, needles: Sequence[Needle], level: int) -> Cha
     """As many requests in flight all the time, the needles anywhere among them."""
     dice = random.Random(level)  # noqa: S311 - the same order each time
     others = [*(replace(needle.request, max_tokens=64) for needle in _longest(needles)[:12]), *_FILLERS]
+    dice.shuffle(others)
     fillers = [others[number % len(others)] for number in range(2 * level)]
     order = [*((needle, needle.request) for needle in needles), *((None, filler) for filler in fillers)]
     dice.shuffle(order)
@@ -94,19 +104,24 @@ async def hanging_up(subject: Subject, needles: Sequence[Needle]) -> ProbeResult
     if skipped := lacks_evidence(needles):
         return skipped
     long_ones = [replace(needle.request, max_tokens=256) for needle in _longest(needles)[:8]]
-    for seconds in _MOMENTS:
-        await subject.abandon(long_ones, seconds)
-        changed = changed_answers(needles, await subject.ask([needle.request for needle in needles], at_once=4))
-        if silent := unanswered(changed.asked, len(needles)):
-            return silent
-        if changed.is_fault:
-            return ProbeResult(
-                "FAIL",
-                f"After {len(long_ones)} requests were given up, {changed.shown}.",
-                "look at what the server does with the cache and the slot of a request whose client hangs up",
-            )
+    mine = [needle.request for needle in needles]
+    for seconds in (_NEVER, *_MOMENTS):
+        beside = await subject.abandon(long_ones, seconds, mine, _BESIDE)
+        after = await subject.ask(mine, at_once=_BESIDE)
+        for when, replies in (("While", beside), ("After", after)):
+            changed = changed_answers(needles, replies)
+            if silent := unanswered(changed.asked, len(needles)):
+                return silent
+            if changed.is_fault and seconds == _NEVER:
+                return ProbeResult("SKIP", f"Answers change beside others where nobody hangs up: {changed.shown}.")
+            if changed.is_fault:
+                return ProbeResult(
+                    "FAIL",
+                    f"{when} {len(long_ones)} requests were given up, {changed.shown}.",
+                    "look at what the server does with the cache and the slot of a request whose client hangs up",
+                )
     given_up = len(long_ones) * len(_MOMENTS)
-    return ProbeResult("PASS", f"{given_up} requests that were given up changed no answer that came after them.")
+    return ProbeResult("PASS", f"{given_up} requests that were given up changed no answer beside and after them.")
 
 
 async def history(subject: Subject, needles: Sequence[Needle]) -> ProbeResult:
@@ -128,6 +143,8 @@ async def history(subject: Subject, needles: Sequence[Needle]) -> ProbeResult:
         changed = changed_answers(warm, later)
         if silent := unanswered(changed.asked, len(warm)):
             return silent
+        if changed.is_fault and (anyway := await changing_anyway(subject, warm)):
+            return anyway
         if changed.is_fault:
             return ProbeResult(
                 "FAIL",

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple, Protocol
 
 from msgspec.structs import replace
 
-from model_accuracy_eval.records import Fault, Message, Record, Reply, Request, ScoredReply, ScoredToken
+from model_accuracy_eval.records import Fault, Message, ReadAgain, Record, Reply, Request, ScoredReply, ScoredToken
 
 
 class Subject(Protocol):
@@ -25,13 +25,13 @@ class Subject(Protocol):
     async def scored(self, requests: Sequence[Request], at_once: int = 1) -> list[ScoredReply | Fault]:
         """Answers in one piece, with the log-probabilities of their tokens if the service gives them."""
 
-    async def rescored(
-        self, prompt: str, tokens: int
-    ) -> tuple[tuple[ScoredToken, ...], tuple[ScoredToken, ...]] | Fault:
-        """What follows a text, token by token as it was written, and the same tokens read as part of a prompt."""
+    async def rescored(self, prompt: str, tokens: int) -> ReadAgain | Fault:
+        """What follows a text, as it was written and as it is read."""
 
-    async def abandon(self, requests: Sequence[Request], seconds: float) -> None:
-        """Begins to ask all of them, and hangs up after that time."""
+    async def abandon(
+        self, requests: Sequence[Request], seconds: float, beside: Sequence[Request], at_once: int
+    ) -> list[Reply]:
+        """Begins to ask all of them, and hangs up after that time. Returns the answers to what is asked beside."""
 
 
 ProbeState = Literal["PASS", "FAIL", "SKIP"]
@@ -96,6 +96,8 @@ def unanswered(answered: int, asked: int) -> ProbeResult | None:
 
 SURE = 1.0
 """Nats by which a token is ahead of all others, e times as likely: rounding moves log-probabilities by hundredths."""
+_ROUNDS = 3
+"""How often questions are asked to know which are answered alike."""
 ENOUGH = 6
 """Needles below which a probe says that it lacks evidence."""
 
@@ -136,26 +138,54 @@ QUESTIONS = (*(phrase.format(*pair) for phrase in _PHRASES for pair in _SUMS), *
 
 
 async def needles_of(subject: Subject) -> tuple[tuple[Needle, ...], ProbeResult]:
-    """The questions that are answered alike each time, and how many these are: a figure, and no fault."""
+    """The questions that are answered alike each time. How many these are is a figure, and no fault, as long as it is
+    near ties that tip over."""
     requests = [question(text) for text in QUESTIONS]
-    first, second = await subject.ask(requests), await subject.ask(requests)
-    answered = [
-        (request, text_of(one), text_of(two))
-        for request, one, two in zip(requests, first, second, strict=True)
-        if one.fault is None and two.fault is None
-    ]
+    rounds = [await subject.ask(requests) for _ in range(_ROUNDS)]
+    answered = {
+        request.messages: [text_of(reply) for reply in replies]
+        for request, *replies in zip(requests, *rounds, strict=True)
+        if all(reply.fault is None for reply in replies)
+    }
     if not answered:
-        fault = first[0].fault or second[0].fault
+        fault = next((reply.fault for replies in rounds for reply in replies if reply.fault), None)
         return (), ProbeResult("SKIP", f"Nothing was answered: {fault.sentence if fault else 'no choices'}")
-    alike = [Needle(request, text) for request, text, again in answered if text == again]
-    scored = await known(subject, [needle.request for needle in alike])
-    same = {needle.request.messages: needle for needle in scored}
-    needles = tuple(
-        in_one if (in_one := same.get(needle.request.messages)) and in_one.text == needle.text else needle
-        for needle in alike
+    scored = {needle.request.messages: needle for needle in await known(subject, requests)}
+    needles, changed = [], []
+    for request in requests:
+        texts = answered.get(request.messages, [])
+        in_one = scored.get(request.messages)
+        shown = in_one if in_one is not None and in_one.text in texts else Needle(request, texts[0] if texts else "")
+        others = [text for text in texts if text != shown.text]
+        needles += [shown] if texts and not others else []
+        changed += [(shown, text) for text in others]
+    if changed:
+        found = ChangedAnswers(
+            _ROUNDS * len(answered), tuple(changed), tuple(one.margin(text) for one, text in changed)
+        )
+        if found.is_fault:
+            return tuple(needles), _by_themselves(found)
+    times = f"{_ROUNDS} times at temperature 0, one at a time"
+    return tuple(needles), ProbeResult(
+        "PASS", f"{len(needles)} of {len(answered)} questions are answered alike {times}."
     )
-    sentence = f"{len(alike)} of {len(answered)} questions are answered alike twice at temperature 0, one at a time."
-    return needles, ProbeResult("PASS", sentence)
+
+
+async def changing_anyway(subject: Subject, needles: Sequence[Needle]) -> ProbeResult | None:
+    """Where answers change one at a time, right now, their neighbours are not the cause."""
+    for _ in range(_ROUNDS):
+        changed = changed_answers(needles, await subject.ask([needle.request for needle in needles]))
+        if changed.is_fault:
+            return _by_themselves(changed)
+    return None
+
+
+def _by_themselves(changed: ChangedAnswers) -> ProbeResult:
+    return ProbeResult(
+        "FAIL",
+        f"Answers change by themselves at temperature 0, one at a time: {changed.shown}.",
+        "serve without graphs and without the prefix cache, and diagnose again: memory that is not cleared, or a race",
+    )
 
 
 async def known(subject: Subject, requests: Sequence[Request]) -> tuple[Needle, ...]:
@@ -174,3 +204,5 @@ class Probe(NamedTuple):
     name: str
     about: str
     look: Callable[[Subject, Sequence[Needle]], Coroutine[None, None, ProbeResult]]
+    behind: frozenset[str] = frozenset()
+    """Probes whose faults would show here, too: where one of them failed, this one says nothing about its own."""

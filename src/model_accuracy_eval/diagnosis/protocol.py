@@ -41,7 +41,7 @@ async def streams(subject: Subject, needles: Sequence[Needle]) -> ProbeResult:
     for needle, piece, whole in pairs:
         said = short(needle.request.messages[-1].content)
         ends = piece.choices[0].finish_reason, whole.finish_reason
-        counts = _tokens(piece.usage), _tokens(whole.usage)
+        count = _tokens(whole.usage)
         if (
             text_of(piece) != whole.text
             and changed_answers([needle._replace(text=whole.text, tokens=whole.tokens)], [piece]).is_fault
@@ -49,12 +49,14 @@ async def streams(subject: Subject, needles: Sequence[Needle]) -> ProbeResult:
             return _differs("text", repr(text_of(piece)[:40]), repr(whole.text[:40]), said)
         if None not in ends and ends[0] != ends[1]:
             return _differs("finish_reason", str(ends[0]), str(ends[1]), said)
-        if None not in counts and counts[0] != counts[1] and text_of(piece) == whole.text:
-            return _differs("usage.completion_tokens", str(counts[0]), str(counts[1]), said)
-        if counts[1] is not None and whole.tokens and counts[1] != len(whole.tokens):
+        for field in ("prompt_tokens", "completion_tokens") if text_of(piece) == whole.text else ():
+            told = getattr(piece.usage, field, None), getattr(whole.usage, field, None)
+            if None not in told and told[0] != told[1]:
+                return _differs(f"usage.{field}", str(told[0]), str(told[1]), said)
+        if count is not None and whole.tokens and count != len(whole.tokens):
             return ProbeResult(
                 "FAIL",
-                f"usage counts {counts[1]} tokens of an answer with log-probabilities of {len(whole.tokens)} ({said}).",
+                f"usage counts {count} tokens of an answer with log-probabilities of {len(whole.tokens)} ({said}).",
                 "speeds and caps follow from usage: look at how the server counts",
             )
     return ProbeResult("PASS", f"{len(pairs)} answers are the same streamed and in one piece, ends and counts too.")

@@ -3,8 +3,9 @@
 Benchmarks cannot see this: a service that halves the temperature, or leaves rare tokens out, often scores better.
 """
 
+import random
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -27,11 +28,11 @@ _QUESTIONS = 2
 _AT_ONCE = 16
 _SPREAD = 0.3
 """Nats of entropy that a first token must have: a sure one is drawn alike by every sampler."""
-_KNOWN = 0.9
-"""Of all chances that the likeliest tokens must hold."""
+_KNOWN = 0.99
+"""Of all chances that the likeliest tokens must hold: how the rest shares what is left is not told."""
 _SURE = 0.002
 """How often a healthy service fails, over all settings together."""
-_SETTINGS = (TokenSampler(), TokenSampler(temperature=0.5), TokenSampler(top_p=0.6))
+_SETTINGS = (TokenSampler(), TokenSampler(temperature=0.5), TokenSampler(top_p=0.6), TokenSampler(top_p=0.9))
 
 
 class OpenQuestion(NamedTuple):
@@ -39,6 +40,10 @@ class OpenQuestion(NamedTuple):
 
     request: Request
     chances: Chances
+
+    @property
+    def text(self) -> str:
+        return self.request.messages[-1].content
 
 
 async def spreads(subject: Subject, needles: Sequence[Needle]) -> list[OpenQuestion]:
@@ -55,7 +60,7 @@ async def spreads(subject: Subject, needles: Sequence[Needle]) -> list[OpenQuest
         chances[REST] = max(0.0, 1.0 - sum(chances.values()))
         if chances[REST] <= 1 - _KNOWN and entropy(chances) >= _SPREAD:
             found.append(OpenQuestion(request, chances))
-    return sorted(found, key=lambda spread: -entropy(spread.chances))[:_QUESTIONS]
+    return sorted(found, key=lambda spread: -entropy(spread.chances))
 
 
 def _shown(token: str) -> str:
@@ -65,43 +70,94 @@ def _shown(token: str) -> str:
     return "" if is_special else bare
 
 
-async def draws(subject: Subject, spread: OpenQuestion, sampler: TokenSampler) -> Counter[str]:
-    """First tokens, each drawn with a seed of its own."""
-    asked = replace(spread.request, temperature=sampler.temperature, top_p=sampler.top_p)
-    replies = await subject.ask([replace(asked, seed=seed) for seed in range(_DRAWS)], at_once=_AT_ONCE)
-    texts = [text_of(reply).strip() for reply in replies if reply.fault is None]
-    return Counter(text if text in spread.chances else REST for text in texts)
+Draws = dict[str, Counter[str]]
+"""Text of a question → how often each first token was drawn."""
+
+
+Asked = Mapping[TokenSampler, Sequence[OpenQuestion]]
+
+
+async def draws(subject: Subject, questions: Asked, at_once: int) -> dict[TokenSampler, Draws]:
+    """First tokens, each drawn with a seed of its own; all settings are in flight together."""
+    asked = [(sampler, one, seed) for seed in range(_DRAWS) for sampler, ones in questions.items() for one in ones]
+    random.Random(0).shuffle(asked)  # noqa: S311 - the same order each time
+    replies = await subject.ask(
+        [
+            replace(one.request, temperature=sampler.temperature, top_p=sampler.top_p, seed=seed)
+            for sampler, one, seed in asked
+        ],
+        at_once,
+    )
+    drawn: dict[TokenSampler, Draws] = {
+        sampler: {one.text: Counter() for one in ones} for sampler, ones in questions.items()
+    }
+    for (sampler, one, _), reply in zip(asked, replies, strict=True):
+        if reply.fault is None:
+            text = text_of(reply).strip()
+            drawn[sampler][one.text][text if text in one.chances else REST] += 1
+    return drawn
 
 
 async def samplers(subject: Subject, needles: Sequence[Needle]) -> ProbeResult:
-    """Draws of first tokens against what log-probabilities say of them."""
+    """Draws of first tokens against what log-probabilities say of them: all settings mixed, then what was wrong alone,
+    then one at a time, so that a wrong sampler, a mixed up batch and a wrong batch are told apart."""
     open_ones = await spreads(subject, needles)
     if not open_ones:
         return ProbeResult(
             "SKIP",
             "The service shows no log-probabilities of an open question, so what it should draw is not known.",
         )
-    tests, wrong = len(_SETTINGS) * len(open_ones), []
-    asked = 0
-    for sampler in _SETTINGS:
-        seen = {spread.request.messages[-1].content: await draws(subject, spread, sampler) for spread in open_ones}
-        chances = {spread.request.messages[-1].content: spread.chances for spread in open_ones}
-        drawn_now = sum(drawn.total() for drawn in seen.values())
-        if silent := unanswered(drawn_now, _DRAWS * len(seen)):
-            return silent
-        asked += drawn_now
-        p = min(unlikely(drawn, sampler.of(chances[name])) for name, drawn in seen.items())
+    questions = {
+        sampler: [one for one in open_ones if sampler.is_clear(one.chances)][:_QUESTIONS] for sampler in _SETTINGS
+    }
+    drawn = await draws(subject, questions, _AT_ONCE)
+    asked = sum(counts.total() for seen in drawn.values() for counts in seen.values())
+    if silent := unanswered(asked, _DRAWS * sum(map(len, questions.values()))):
+        return silent
+    wrong = _wrong(drawn, open_ones)
+    if not wrong:
+        return ProbeResult("PASS", f"{asked:,} first tokens are drawn as often as their log-probabilities say.")
+    for at_once, where, advice in _CAUSES:
+        again: dict[TokenSampler, Draws] = {}
+        for sampler in wrong:
+            again |= await draws(subject, {sampler: questions[sampler]}, at_once)
+        still = _wrong(again, open_ones)
+        if not still:
+            return ProbeResult("FAIL", f"{where.format(faults='; '.join(wrong.values()))}.", advice)
+        wrong = still
+    return ProbeResult(
+        "FAIL",
+        f"One at a time, too: {'; '.join(wrong.values())}.",
+        "look at the server's own sampling defaults (generation_config.json), or run with --sampling plain",
+    )
+
+
+_CAUSES = (
+    (
+        _AT_ONCE,
+        "Among requests with other settings, {faults}; alone, all is right",
+        "look at how the server hands each request of a batch its own temperature and top_p",
+    ),
+    (
+        1,
+        f"With {_AT_ONCE} in flight, {{faults}}; one at a time, all is right",
+        "the batch is at fault, not the sampler: serve fewer sequences at once, and see `load`",
+    ),
+)
+"""How much is in flight when what was wrong is asked again, and what it means that it is right then."""
+
+
+def _wrong(drawn: Mapping[TokenSampler, Draws], open_ones: Sequence[OpenQuestion]) -> dict[TokenSampler, str]:
+    """What the draws of each setting look like, where they are not as asked."""
+    chances = {one.text: one.chances for one in open_ones}
+    tests, found = sum(map(len, drawn.values())), {}
+    for sampler, seen in drawn.items():
+        p = min((unlikely(counts, sampler.of(chances[name])) for name, counts in seen.items()), default=1.0)
         if p * tests <= _SURE or p <= 1 / 4001:
             actual = likeliest_sampler(seen, chances)
             looks = f"it draws as with {actual}" if actual else "its draws fit no simple sampler"
-            wrong.append(f"asked for {sampler}, {looks} (p ≤ {min(1.0, p * tests):.1g})")
-    if not wrong:
-        return ProbeResult("PASS", f"{asked:,} first tokens are drawn as often as their log-probabilities say.")
-    return ProbeResult(
-        "FAIL",
-        f"{'; '.join(wrong)}: {asked:,} first tokens were drawn.",
-        "look at the server's own sampling defaults (generation_config.json), or run with --sampling plain",
-    )
+            found[sampler] = f"asked for {sampler}, {looks} (p ≤ {min(1.0, p * tests):.1g})"
+    return found
 
 
 async def seeds(subject: Subject, needles: Sequence[Needle]) -> ProbeResult:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from itertools import accumulate
 from math import exp, log
 from typing import NamedTuple
 
@@ -14,6 +15,7 @@ Chances = dict[str, float]
 REST = "\0"
 _SIMULATED = 4000
 """Draws of all draws: p-values are known down to 1 in 4,001."""
+_BORDER = 0.01
 _FLOOR = 1e-4
 """The chance of what should never be drawn, so that one odd token is no proof."""
 
@@ -31,15 +33,20 @@ class TokenSampler(NamedTuple):
         if not self.temperature:
             likeliest = max(chances, key=lambda text: chances[text])
             return {likeliest: 1.0}
-        warm = {text: chance ** (1 / self.temperature) for text, chance in chances.items() if chance > 0}
-        warm = _normal(warm)
-        ranked = sorted(warm.items(), key=lambda pair: -pair[1])
+        warm = _normal({text: chance ** (1 / self.temperature) for text, chance in chances.items() if chance > 0})
+        # Each token of the rest is less likely than all that are known, however many they are together.
+        ranked = sorted(warm.items(), key=lambda pair: (pair[0] == REST, -pair[1]))
         kept, before = [], 0.0
         for place, (text, chance) in enumerate(ranked):
             if (not self.top_k or place < self.top_k) and (before < self.top_p) and chance >= self.min_p * ranked[0][1]:
                 kept.append((text, chance))
             before += chance
         return _normal(dict(kept))
+
+    def is_clear(self, chances: Chances) -> bool:
+        """Whether top_p ends well within a token: at its border, rounding decides whether one more is drawn."""
+        sums = accumulate(sorted((chance for text, chance in chances.items() if text != REST), reverse=True))
+        return self.top_p == 1.0 or all(abs(sum_ - self.top_p) > _BORDER for sum_ in sums)
 
     def __str__(self) -> str:
         values = {"top_k": self.top_k, "top_p": self.top_p, "min_p": self.min_p}

@@ -16,6 +16,7 @@ from model_accuracy_eval.records.exchange import Loglikelihood as Loglikelihood
 from model_accuracy_eval.records.exchange import LoglikelihoodRequest as LoglikelihoodRequest
 from model_accuracy_eval.records.exchange import Opinion as Opinion
 from model_accuracy_eval.records.exchange import Question as Question
+from model_accuracy_eval.records.exchange import ReadAgain as ReadAgain
 from model_accuracy_eval.records.exchange import Reply as Reply
 from model_accuracy_eval.records.exchange import Request as Request
 from model_accuracy_eval.records.exchange import RequestMethod as RequestMethod

@@ -218,6 +218,15 @@ class ScoredReply(Record, frozen=True, kw_only=True):
     usage: Usage | None = None
 
 
+class ReadAgain(Record, frozen=True, kw_only=True):
+    """What a service wrote behind a text, and the same tokens read as part of it."""
+
+    written: tuple[ScoredToken, ...]
+    read: tuple[ScoredToken, ...]
+    length: int
+    """Tokens of text and answer together."""
+
+
 class Attempt(Record, frozen=True, kw_only=True):
     """One sample: the answer number `index` to problem `problem`, or why there is none."""
 

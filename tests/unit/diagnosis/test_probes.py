@@ -7,7 +7,7 @@ import pytest
 
 from model_accuracy_eval.diagnosis.probe import QUESTIONS, Needle, question
 from model_accuracy_eval.diagnosis.probes import PROBES
-from model_accuracy_eval.records import Choice, Fault, Reply, Request, ScoredReply, ScoredToken, Timings
+from model_accuracy_eval.records import Choice, Fault, ReadAgain, Reply, Request, ScoredReply, ScoredToken, Timings
 
 BUSY = Fault(kind="failed", sentence="HTTP 503.")
 NEEDLES = [Needle(question(text), "42 and 17") for text in QUESTIONS]
@@ -31,13 +31,13 @@ class Giving:
         likeliest = (("42", -0.7), ("17", -0.7))
         return [ScoredReply(text="42 and 17", tokens=(ScoredToken("42", -0.7, likeliest),)) for _ in requests]
 
-    async def rescored(
-        self, prompt: str, tokens: int
-    ) -> tuple[tuple[ScoredToken, ...], tuple[ScoredToken, ...]] | Fault:
+    async def rescored(self, prompt: str, tokens: int) -> ReadAgain | Fault:
         return BUSY
 
-    async def abandon(self, requests: Sequence[Request], seconds: float) -> None:
-        """Nothing is left behind."""
+    async def abandon(
+        self, requests: Sequence[Request], seconds: float, beside: Sequence[Request], at_once: int
+    ) -> list[Reply]:
+        return await self.ask(beside, at_once)
 
 
 @pytest.mark.parametrize("name", [probe.name for probe in PROBES])
