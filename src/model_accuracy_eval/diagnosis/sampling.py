@@ -74,10 +74,9 @@ Draws = dict[str, Counter[str]]
 """Text of a question → how often each first token was drawn."""
 
 
-Asked = Mapping[TokenSampler, Sequence[OpenQuestion]]
-
-
-async def draws(subject: Subject, questions: Asked, at_once: int) -> dict[TokenSampler, Draws]:
+async def draws(
+    subject: Subject, questions: Mapping[TokenSampler, Sequence[OpenQuestion]], at_once: int
+) -> dict[TokenSampler, Draws]:
     """First tokens, each drawn with a seed of its own; all settings are in flight together."""
     asked = [(sampler, one, seed) for seed in range(_DRAWS) for sampler, ones in questions.items() for one in ones]
     random.Random(0).shuffle(asked)  # noqa: S311 - the same order each time
