@@ -7,28 +7,20 @@ from model_accuracy_eval.diagnosis.probe import Probe, ProbeResult, Subject, nee
 from model_accuracy_eval.diagnosis.reference import Trace, beside
 
 REPEATS, REFERENCE = "repeats", "reference"
-STEADY = frozenset({REPEATS})
-"""What has to hold before answers are compared with anything."""
-FORMS = STEADY | {"streams", "caps"}
-"""And before streamed answers of one token are."""
-STREAMED = frozenset({"streams"})
-SAMPLED = STEADY | {"samplers"}
-ALONE = STEADY | {"load"}
+STEADY, STREAMED = frozenset({REPEATS}), frozenset({"streams"})
+FORMS, SAMPLED, ALONE = STEADY | STREAMED | {"caps"}, STEADY | {"samplers"}, STEADY | {"load"}
+"""Probes behind whose faults others cannot see their own."""
 PROBES = (
     Probe("streams", "An answer is the same streamed and in one piece.", protocol.streams, STEADY),
     Probe("caps", "An answer is cut at max_tokens, not before, not behind.", protocol.caps, STEADY),
     Probe("ends", "Answers to short questions end by themselves.", protocol.ends),
     Probe("stop strings", "Stop strings end an answer, also across tokens.", protocol.stop_strings),
     Probe("samplers", "Tokens are drawn as often as temperature and top_p say.", sampling.samplers, FORMS),
-    Probe(
-        "surprise", "Whole answers are drawn as their log-probabilities say.", surprise.surprise, STEADY | {"samplers"}
-    ),
+    Probe("surprise", "Whole answers are drawn as their log-probabilities say.", surprise.surprise, SAMPLED),
     Probe("seeds", "Different seeds draw different answers.", sampling.seeds),
     Probe("choices", "The choices of one request are drawn one by one.", sampling.choices, FORMS),
     Probe("decoding", "Tokens are written as they are read.", decoding.decoding, STEADY),
-    Probe(
-        "cache", "A prompt is answered alike cold, warm and after others.", neighbours.history, frozenset({"streams"})
-    ),
+    Probe("cache", "A prompt is answered alike cold, warm and after others.", neighbours.history, STREAMED),
     Probe("load", "An answer does not depend on how many are in flight.", neighbours.load, STEADY),
     Probe("hanging up", "Requests that are given up leave nothing behind.", neighbours.hanging_up, ALONE),
     Probe("lengths", "What stands at the beginning of a long prompt is seen.", lengths.recall),
