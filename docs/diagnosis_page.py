@@ -12,7 +12,11 @@ _ABOUT = """\
 `diagnose` was tried with the [example adapter](../../example-adapter/README.md), a real network, and one fault of an
 inference engine at a time. A test holds this table true, and that the healthy adapter passes. *Seen by*: the probe that
 is there for it; others may fail, too. What agrees with itself takes a
-[reference](../how-to/diagnose.md#beside-a-trusted-service)."""
+[reference](../how-to/diagnose.md#beside-a-trusted-service).
+
+Twelve faults were thought up by somebody who had not seen the probes. Of the ten of them that a client could meet, the
+probes of then saw four; all are rows of this table now. So a fault of a new class may well be missed: `PASS` says what
+was looked at, and nothing else. False alarms: none in 25 runs on the healthy adapter and 20 on vLLM 0.32 for CPUs."""
 _NOT = "none, as it agrees with itself"
 
 

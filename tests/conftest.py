@@ -46,7 +46,6 @@ LONG_SUITES = {
     "e2e/test_kill.py": "starts a run twenty times",
     "e2e/test_mistakes.py": "makes seventy mistakes, each in a process of its own",
     "e2e/test_code_contests.py": "runs contest programs through every step, a dozen times",
-    "e2e/test_export.py": "evaluates, exports and rescores in turn",
     "e2e/test_long_prompts.py": "takes runs with cropped prompts through every command",
 }
 """Tests that need an engine or minutes, by the beginnings of their paths, and why: marked `slow`."""
@@ -80,7 +79,6 @@ ONE_AT_A_TIME = {
     "integration/container": "engine",
     "e2e/ray/": "ray",
     "integration/test_page_in_browser.py": "browser",
-    "integration/test_history_in_browser.py": "browser",
     "integration/artifact/": "artifact",
     "example_adapter/": "example adapter",
 }
