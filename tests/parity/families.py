@@ -6,9 +6,23 @@ from typing import Any
 Row = dict[str, Any]
 
 _WORDS = [
-    "river", "stone", "{brace}", "don't", '"quoted"', "naïve", "数字", "<tag>", "apple", "seven", "blue-green",
-    "over_under", "3.5", "$12", "100%", "Zoë",
-]  # fmt: skip
+    "river",
+    "stone",
+    "{brace}",
+    "don't",
+    '"quoted"',
+    "naïve",
+    "数字",
+    "<tag>",
+    "apple",
+    "seven",
+    "blue-green",
+    "over_under",
+    "3.5",
+    "$12",
+    "100%",
+    "Zoë",
+]
 _LETTERS = "ABCDE"
 
 
@@ -198,14 +212,29 @@ REAL_ROWS = {
 """Split → a benchmark's own file, and which of its rows."""
 
 REAL_TASKS = [
-    "arc/arc_easy", "arc/arc_challenge_chat", "mmlu/default/mmlu_anatomy", "mmlu/flan_n_shot/generative/mmlu_anatomy",
-    "gsm8k/gsm8k", "gsm8k/gsm8k-cot", "bbh/cot_fewshot/boolean_expressions", "bbh/zeroshot/navigate",
-]  # fmt: skip
+    "arc/arc_easy",
+    "arc/arc_challenge_chat",
+    "mmlu/default/mmlu_anatomy",
+    "mmlu/flan_n_shot/generative/mmlu_anatomy",
+    "gsm8k/gsm8k",
+    "gsm8k/gsm8k-cot",
+    "bbh/cot_fewshot/boolean_expressions",
+    "bbh/zeroshot/navigate",
+]
 
 TRUSTED_TASKS = [
-    "hellaswag/hellaswag", "super_glue/copa/default", "glue/mnli/default", "mathqa/mathqa", "logiqa/logiqa",
-    "okapi/arc_multilingual/arc_ar", "mmlu_pro/mmlu_pro_biology", "paws-x/paws_en",
-    "bigbench/multiple_choice/causal_judgment", "wikitext/wikitext", "truthfulqa/truthfulqa_mc2",
-    "hendrycks_math/hendrycks_math_algebra", "crows_pairs/crows_pairs_english",
-]  # fmt: skip
+    "hellaswag/hellaswag",
+    "super_glue/copa/default",
+    "glue/mnli/default",
+    "mathqa/mathqa",
+    "logiqa/logiqa",
+    "okapi/arc_multilingual/arc_ar",
+    "mmlu_pro/mmlu_pro_biology",
+    "paws-x/paws_en",
+    "bigbench/multiple_choice/causal_judgment",
+    "wikitext/wikitext",
+    "truthfulqa/truthfulqa_mc2",
+    "hendrycks_math/hendrycks_math_algebra",
+    "crows_pairs/crows_pairs_english",
+]
 """Those whose rows or prompts are made by Python, or whose replies are judged by it."""

@@ -57,6 +57,14 @@ UNLIKE_WITH_EXAMPLES = UNLIKE | {
     "mmlu_anatomy_continuation": "length of an option",
 }
 
+STOPS_AT_OUR_OWN = {
+    "blanks": "Conditional/unconditional choice order mismatch",
+    "k": "got an unexpected keyword argument 'k'",
+    "mean": "Reduction 'mean' not found in registry",
+    "scorer_arguments": "unexpected keyword argument 'regex_pattern'",
+}
+"""Files of our own that say what its documentation says, and that it cannot run."""
+
 UNLIKE_OF_OUR_OWN = {
     "own_first_token": "whole text",
     "own_choice_match": "whole text",

@@ -79,3 +79,14 @@ def test_the_four_figures_are_the_same(compared: Compared) -> None:
     for name, value in compared.theirs["figures"].items():
         assert ours[name] == pytest.approx(100 * value, rel=1e-9), name
         assert 10 < 100 * value < 90
+
+
+def test_rows_that_the_original_judges_by_chance_are_known() -> None:
+    """No others ask for a character that is no letter; here it is what is counted."""
+    odd = {
+        row["key"]: arguments["letter"]
+        for row in rows(TASK)
+        for arguments in row["kwargs"]
+        if not arguments.get("letter", "a").isalpha()
+    }
+    assert odd == BY_CHANCE

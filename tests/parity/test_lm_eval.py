@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 from tests.parity import next_manner, sides
-from tests.parity.comparing import Compared, both, check_directions, check_prompts, check_scores, unlike
+from tests.parity.comparing import Compared, both, check_directions, check_prompts, check_scores, judged, unlike
 from tests.parity.conftest import Oracle
 from tests.parity.families import REAL_TASKS, TASKS, TRUSTED_TASKS
 
+from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.scoring.metrics import user_functions
 from model_accuracy_eval.trusted_python.trusted_functions import TrustedFunctions
 
@@ -110,3 +111,17 @@ def test_no_other_task_is_unlike_in_the_next_version(
     known = (next_manner.UNLIKE, next_manner.UNLIKE_WITH_EXAMPLES, next_manner.UNLIKE_WITH_PYTHON)
     for found, written in zip((compared, compared_with_examples, compared_with_python), known, strict=True):
         assert set(unlike(found)) == (written.keys() if oracle.is_next else set())
+
+
+def test_what_is_left_out_of_the_next_version_stops_here_too(next_oracle: Oracle, tmp_path: Path) -> None:
+    """Rows without options, and Python that wants a pair where it is given a number."""
+    user_functions.LOADER.set(TrustedFunctions(os.environ))
+    found = sides.task_fields(next_oracle.folder, ["bigbench/multiple_choice/causal_judgment", "wikitext/wikitext"])
+    for _, fields in found.values():
+        sides.write_rows(tmp_path, fields)
+    options, texts = (fields for _, fields in found.values())
+    with pytest.raises(BadData, match="is not in list"):
+        sides.ours(options, tmp_path, trusted=True, limit=sides.LIMIT)
+    prepared = sides.ours(texts, tmp_path, trusted=True, limit=sides.LIMIT)
+    with pytest.raises(BadData, match="cannot unpack non-iterable float"):
+        judged(prepared, Compared({}, {}, {}, {}))

@@ -25,7 +25,7 @@ from model_accuracy_eval.system.local_files import TaskFiles
 from model_accuracy_eval.tasks.importers.lm_eval_tasks import from_file
 
 OWN = Path(__file__).parent / "own"
-FILES = sorted({path.stem for path in OWN.glob("*.yaml")} - {"group"})
+FILES = sorted({path.stem for path in OWN.glob("*.yaml")} - {"group"} - next_manner.STOPS_AT_OUR_OWN.keys())
 DRAWS = 1000
 
 
@@ -108,3 +108,15 @@ def test_l18_pass_at_k_is_the_same_for_every_count(next_oracle: Oracle) -> None:
     )
     for (values, k), theirs in zip(cases, json.loads(told.stdout), strict=True):
         assert reduction("pass@k")(values, k if isinstance(k, list) else [k]) == pytest.approx(theirs, abs=1e-12)
+
+
+def test_files_that_follow_its_documentation_stop_there(next_oracle: Oracle, tmp_path: Path) -> None:
+    """What its page says and its code cannot do, and this package can: k, mean, arguments of scorers, blanks to part."""
+    found = sides.task_fields(OWN, next_manner.STOPS_AT_OUR_OWN)
+    for _, fields in found.values():
+        sides.write_rows(tmp_path, fields)
+    datasets = [sides.ours(fields, tmp_path, trusted=False, limit=sides.LIMIT) for _, fields in found.values()]
+    assert all(prepared.problems for prepared in datasets)
+    stopped = sides.ask_lm_eval(next_oracle.python, sides.Job(dict.fromkeys(found, OWN), tmp_path, alone=True))
+    for sentence, why in zip(next_manner.STOPS_AT_OUR_OWN.values(), stopped.values(), strict=True):
+        assert sentence in why

@@ -7,6 +7,7 @@ import pytest
 from tests.integration.sandbox.conftest import RunAll
 from tests.integration.sandbox.programs.forging_values import FORGING_VALUES
 from tests.integration.sandbox.programs.honest_objects import HONEST_OBJECTS
+from tests.integration.sandbox.programs.honest_values import HONEST_VALUES
 from tests.integration.sandbox.programs.sample import Sample
 
 from model_accuracy_eval.records.code import Execution, Limits, Program
@@ -22,10 +23,10 @@ def judged(samples: Mapping[str, Sample], run_all: RunAll) -> dict[str, Executio
 
 def test_right_programs_pass(kind: str, run_all: RunAll) -> None:
     """Apart from their tests where data alone crosses; the others in one process with them, and the label says so."""
-    done = judged(HONEST_OBJECTS, run_all)
+    done = judged({**HONEST_VALUES, **HONEST_OBJECTS}, run_all)
     assert {name: (one.verdict, one.detail) for name, one in done.items() if one.verdict != "passed"} == {}
     apart = {name for name, one in done.items() if one.integrity == "split"}
-    assert len(apart) >= 6
+    assert len(apart) >= 12
     assert {one.integrity for name, one in done.items() if name not in apart} <= {
         "split+names",
         "shared",

@@ -30,16 +30,27 @@ PLAIN = Program(code="def f(x): return x + 1", tests="assert f(1) == 2", entry_p
 
 
 class Machine(UnconfinedBackend):
-    """Remembers its workers."""
+    """On which workers may end from outside."""
 
     def __init__(self) -> None:
         super().__init__()
         self.started: list[ProcessConnection] = []
+        self.ends_after: int | None = None
+        """How many workers may be lost before all others are lost with each."""
 
     def start(self, size: WorkerSize) -> WorkerConnection:
         connection = super().start(size)
         assert isinstance(connection, ProcessConnection)
         self.started.append(connection)
+        kill = connection.kill
+
+        def kill_all() -> None:
+            kill()
+            if self.ends_after is not None and len(self.started) > self.ends_after:
+                for one in self.started:
+                    one.disconnect()
+
+        connection.kill = kill_all  # type: ignore[method-assign]
         return connection
 
 
@@ -67,3 +78,10 @@ def test_a_program_that_ends_every_worker_has_crashed(pool: WorkerPool, machine:
     assert len(machine.started) == 4
     after = judged(pool, PLAIN)
     assert (after.verdict, after.attempts) == ("passed", 1)
+
+
+@pytest.mark.slow
+def test_when_all_workers_end_nobody_is_to_blame(pool: WorkerPool, machine: Machine) -> None:
+    """As when an engine goes away: nothing is known about the program, although its workers were lost each time."""
+    machine.ends_after = 2
+    assert judged(pool, KILLER).verdict == "harness_error"

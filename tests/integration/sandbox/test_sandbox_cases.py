@@ -23,10 +23,21 @@ HONEST = {
     "a main function": f"def main():\n    {ADD.replace(chr(10), chr(10) + '    ')}\nif __name__ == '__main__':\n    main()",
     "one read of everything": "import sys\nprint(sum(map(int, sys.stdin.buffer.read().split())))",
     "the device of its input": "print(sum(map(int, open('/dev/stdin').read().split())))",
+    "a deep recursion in a thread": "import sys, threading\nsys.setrecursionlimit(10**6)\nthreading.stack_size(64 << 20)\n"
+    "def depth(n): return 0 if n == 0 else 1 + depth(n - 1)\n"
+    "def main():\n    a, b = map(int, input().split())\n    depth(20000)\n    print(a + b)\n"
+    "thread = threading.Thread(target=main)\nthread.start()\nthread.join()",
     "a thread that nobody waits for": "import threading\n"
     "threading.Thread(target=lambda: print(sum(map(int, input().split())))).start()",
     "printing at its end": "import atexit\natexit.register(lambda: print(sum(map(int, input().split()))))",
+    "an object that prints when it goes": (
+        "class A:\n    def __init__(self, text): self.text = text\n    def __del__(self): print(sum(map(int, self.text.split())))\n"
+        "def main(): return A(input())\na = main()"
+    ),
     "a file of its own that it never closes": "out = open(1, 'w', closefd=False)\nout.write(str(sum(map(int, input().split()))))",
+    "a generator that was not run to its end": (
+        "def g():\n    try: yield\n    finally: print(sum(map(int, input().split())))\nit = g()\nnext(it)"
+    ),
     "other processes": "import subprocess, sys\nnumbers = input().split()\n"
     "print(subprocess.run(['echo', str(sum(map(int, numbers)))], capture_output=True, text=True).stdout)",
     "its own source": f"import inspect, sys\nassert 'inspect' in open(__file__).read()\n{ADD}",

@@ -8,7 +8,7 @@ from tests.integration.sandbox.conftest import RunAll, runner
 
 from model_accuracy_eval.errors import Refused, UnknownName
 from model_accuracy_eval.ports import Sandbox
-from model_accuracy_eval.records.code import Program
+from model_accuracy_eval.records.code import Limits, Program
 from model_accuracy_eval.system.clock import run
 
 
@@ -55,3 +55,16 @@ def test_a_language_that_the_image_lacks_is_refused(boxes: Callable[[str], Sandb
         run(box.run(Program(code="", tests="", language="go")))
     with pytest.raises(UnknownName, match="no language called 'pearl'; did you mean perl"):
         run(box.run(Program(code="", tests="", language="pearl")))
+
+
+@pytest.mark.slow
+def test_java_finds_its_settings_in_a_namespace(boxes: Callable[[str], Sandbox]) -> None:
+    """Debian keeps them in /etc, and neither compiler nor program starts without."""
+    if shutil.which("javac", path="/usr/local/bin:/usr/bin:/bin") is None:
+        pytest.skip("this machine has no javac")
+    body = "static int cube(int x) { return x * x * x; }\npublic static void main(String[] words) { assert cube(3) == 27; }"
+    code = f"import java.security.*;\npublic class Main {{ {body} }}"
+    limits = Limits(wall_seconds=30.0, memory_mb=2048, processes=128, file_mb=64)
+    wrong = code.replace("* x;", "+ x;")
+    done = runner(boxes("bwrap"))(Program(code=one, tests="", language="java", limits=limits) for one in (code, wrong))
+    assert [one.verdict for one in done] == ["passed", "failed"], done[0]

@@ -76,6 +76,12 @@ def test_a_program_that_gives_an_object_is_doubted(pool: CountingPool) -> None:
     assert [(one.verdict, one.integrity) for one in found] == [("tampered", "shared+control"), ("failed", "split")]
 
 
+def test_tests_that_only_ask_for_a_type_can_judge(pool: CountingPool) -> None:
+    """The wrong solution gives back nothing that passes for a text or a number."""
+    asking = msgspec.structs.replace(PLUS_ONE, tests="assert f(1)\nassert isinstance(f(1), (int, str))")
+    assert run(ModeDetectingSandbox(pool).run(asking)).verdict == "passed"
+
+
 def test_a_broken_solution_that_hangs_is_not_waited_for(pool: CountingPool) -> None:
     """It runs out of a time that the solution itself sets, and never alone, when all others would wait for it."""
     tests = "import time\nwhile f(1) != 2: time.sleep(0.05)"
@@ -84,6 +90,13 @@ def test_a_broken_solution_that_hangs_is_not_waited_for(pool: CountingPool) -> N
     assert [one.verdict for one in pool.found] == ["passed", "timeout", "passed"]
     assert not any(one.alone for one in pool.found)
     assert pool.ran[1].limits.wall_seconds == 1.0
+
+
+def test_a_text_that_is_no_python_is_not_the_solutions_fault(pool: CountingPool) -> None:
+    """What tests read may be none."""
+    tests = "import ast\nast.parse('1 +')\nassert f(1) == 2"
+    found = run(ModeDetectingSandbox(pool).run(msgspec.structs.replace(PLUS_ONE, tests=tests)))
+    assert "cannot judge programs" in found.detail
 
 
 @pytest.mark.parametrize(
@@ -130,7 +143,7 @@ def test_a_check_that_no_right_program_reaches_is_no_sign_of_a_forgery(pool: Cou
     ]
 
 
-@pytest.mark.parametrize("tests", ["assert f(1) == 3", "f(1)", "import ast\nast.parse('1 +')\nassert f(1) == 2"])
+@pytest.mark.parametrize("tests", ["assert f(1) == 3", "f(1)"])
 def test_tests_that_their_own_solution_fails_say_nothing(pool: CountingPool, tests: str) -> None:
     """The model is not to blame: its sample is unjudged, with the reason."""
     found = run(ModeDetectingSandbox(pool).run(msgspec.structs.replace(PLUS_ONE, tests=tests)))

@@ -1,9 +1,13 @@
 """What the tests of the real benchmarks use is never taken from the program, but for what they ask it for."""
 
+from collections import Counter
+
+import pytest
 from tests.integration.sandbox.benchmarks import mbpp, rows
 from tests.integration.sandbox.conftest import RunAll
 
 from model_accuracy_eval.records.code import Program
+from model_accuracy_eval.sandbox.program_judging import split_integrity
 from model_accuracy_eval.scoring.code.benchmark_suites import humaneval
 
 FORGED_NAMES = """
@@ -33,3 +37,13 @@ def test_names_of_helpers_and_modules_forge_nothing(run_any: RunAll) -> None:
     assert [done.passed for done in run_any(forged)] == [False] * 4
     right = [*(human_eval()[number] for number in (32, 38, 50)), sizes]
     assert [(done.passed, done.integrity) for done in run_any(right)] == [(True, "split")] * 4
+
+
+@pytest.mark.parametrize(
+    ("programs", "counts"),
+    [(human_eval, {"split": 164}), (lambda: mbpp().values(), {"split": 971, "split+names": 3})],
+    ids=["HumanEval", "MBPP"],
+)
+def test_integrity_is_told_for_each_task(programs: object, counts: dict[str, int]) -> None:
+    """Three tasks of MBPP build arguments of the program's own classes; nobody else supplies their names."""
+    assert Counter(map(split_integrity, programs())) == counts  # type: ignore[operator]

@@ -1,7 +1,7 @@
 """The catalogue of programs in every kind of isolation: the right verdict, and nothing of one for the next."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 
 import pytest
@@ -9,6 +9,7 @@ from _pytest.mark import ParameterSet
 from tests.integration.sandbox.conftest import RunAll, opened, runner
 from tests.integration.sandbox.programs.catalogue import CATALOGUE, THEMES
 from tests.integration.sandbox.programs.forging import FORGING
+from tests.integration.sandbox.programs.forging_tests import FORGING_TESTS
 from tests.integration.sandbox.programs.hostile_shell import HOSTILE_SHELL
 from tests.integration.sandbox.programs.probe import PROBE
 from tests.integration.sandbox.programs.sample import NO_PASS, PASSED, RIGHT, SHARE_THE_MACHINE, SQUARES, Sample
@@ -71,10 +72,11 @@ def test_every_program_gets_its_verdict_and_harms_nobody(
         assert seen(run_all([NEXT])[0]) == seen_on_a_fresh_worker(kind)
 
 
-def test_cheats_do_not_pass_beside_their_tests_either(run_any: RunAll) -> None:
+@pytest.mark.parametrize("cheats", [FORGING, pytest.param(FORGING_TESTS, marks=pytest.mark.slow)])
+def test_cheats_do_not_pass_beside_their_tests_either(cheats: Mapping[str, Sample], run_any: RunAll) -> None:
     """In one process with the tests, where forging is possible, the control run gives the usual cheats away."""
-    done = dict(zip(FORGING, run_any(program(it, "shared") for it in FORGING.values()), strict=True))
-    assert {name: one for name, one in done.items() if one.verdict not in FORGING[name].wants} == {}
+    done = dict(zip(cheats, run_any(program(it, "shared") for it in cheats.values()), strict=True))
+    assert {name: one for name, one in done.items() if one.verdict not in cheats[name].wants} == {}
     assert run_any([PLAIN])[0].verdict == "passed"
 
 

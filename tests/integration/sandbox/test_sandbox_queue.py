@@ -9,7 +9,7 @@ from typing import Any
 import psutil
 import pytest
 from tests.integration.sandbox.conftest import RunAll, opened
-from tests.integration.sandbox.test_sandbox_faults import OWN, RIGHT
+from tests.integration.sandbox.test_sandbox_faults import OWN, RIGHT, taken
 
 from model_accuracy_eval.records.code import Execution, Limits, Program
 from model_accuracy_eval.sandbox.pool import WorkerPool
@@ -26,6 +26,7 @@ TALKS = Program(  # to itself: the kernel remembers that, so its worker is repla
     ),
     tests="assert f(1) == 2",
 )
+SLEEPS = Program(code="import time\ndef f(x): time.sleep(0.3); return x + 1", tests="assert f(1) == 2")
 LARGE = Program(
     code=f"DATA = {''.join(random.Random(1).choices(string.ascii_letters, k=1 << 20))!r}\ndef f(x): return len(DATA)",
     tests=f"assert f(1) == {1 << 20}",
@@ -50,6 +51,25 @@ def test_the_next_program_is_untouched_when_its_worker_is_replaced(kind: str) ->
     """It runs on the new worker, and that is no second attempt; a program that fits in no pipe does, too."""
     done = together(kind, [TALKS, RIGHT, TALKS, TALKS, LARGE, RIGHT])
     assert [(one.verdict, one.attempts) for one in done] == [("passed", 1)] * 6, done
+
+
+def test_a_program_that_is_cancelled_behind_another_leaves_it_alone(kind: str) -> None:
+    """The one that runs has its verdict, and so has the one behind both."""
+    box = opened(kind, workers=1, labels=OWN)
+
+    async def story() -> list[Execution]:
+        first = asyncio.create_task(box.run(SLEEPS))
+        await taken(box)
+        second, third = (asyncio.create_task(box.run(SLEEPS)) for _ in range(2))
+        await asyncio.sleep(0)  # so that they begin to wait
+        second.cancel()
+        return [await first, await third]
+
+    try:
+        done = run(story())
+    finally:
+        run(box.close())
+    assert [(one.verdict, one.attempts) for one in done] == [("passed", 1)] * 2, done
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can start workers as other users")

@@ -1,5 +1,6 @@
 """What a sandbox tells: limits that were asked for, output, conditions; and what one program leaves for the next."""
 
+import asyncio
 from collections.abc import Callable
 
 import pytest
@@ -7,6 +8,7 @@ from tests.integration.sandbox.conftest import RunAll
 
 from model_accuracy_eval.ports import Sandbox
 from model_accuracy_eval.records.code import Limits, Program
+from model_accuracy_eval.system.clock import run
 
 SCAN = """
 def f():
@@ -36,25 +38,45 @@ def test_a_program_finds_no_text_of_an_earlier_one_in_its_memory(kind: str, run_
 
 def test_limits_are_the_programs_own(run_any: RunAll) -> None:
     """Each of them, larger and smaller than the default, decides."""
-    memory = "def f(): return len(bytearray({} << 20))"
-    file = "def f():\n    with open('x', 'wb') as out:\n        for _ in range({}): out.write(bytes(1 << 20))\n    return 1"
-    threads = (
-        "import threading\ndef f():\n    gate = threading.Event()\n    all = [threading.Thread(target=gate.wait) for _ in range({})]\n"
-        "    for one in all: one.start()\n    gate.set()\n    return 1"
-    )
-    output = "def f():\n    print('x' * ({} << 10))\n    return 1"
+
+    def memory(megabytes: int, limit: int) -> Program:
+        return Program(
+            code=f"def f(): return len(bytearray({megabytes} << 20))",
+            tests="assert f()",
+            limits=Limits(memory_mb=limit),
+        )
+
+    def file(megabytes: int, limit: int) -> Program:
+        code = f"def f():\n    with open('x', 'wb') as out:\n        for _ in range({megabytes}): out.write(bytes(1 << 20))\n    return 1"
+        return Program(code=code, tests="assert f() == 1", limits=Limits(file_mb=limit))
+
+    def threads(count: int, limit: int) -> Program:
+        code = (
+            "import threading\ndef f(n):\n    gate = threading.Event()\n    all = [threading.Thread(target=gate.wait) for _ in range(n)]\n"
+            "    for one in all: one.start()\n    gate.set()\n    return n"
+        )
+        return Program(code=code, tests=f"assert f({count}) == {count}", limits=Limits(processes=limit))
+
+    def output(kilobytes: int, limit: int) -> Program:
+        return Program(
+            code=f"def f():\n    print('x' * {kilobytes << 10})\n    return 1",
+            tests="assert f() == 1",
+            limits=Limits(output_kb=limit),
+        )
+
     cases = [
-        (memory.format(900), Limits(memory_mb=1200), "passed"),
-        (memory.format(400), Limits(memory_mb=300), "out_of_memory"),
-        (file.format(30), Limits(file_mb=40), "passed"),
-        (file.format(8), Limits(file_mb=4), "error"),
-        (threads.format(40), Limits(processes=60), "passed"),
-        (threads.format(12), Limits(processes=8), "error"),
-        (output.format(200), Limits(output_kb=300), "passed"),
-        (output.format(200), Limits(output_kb=100), "output_limit"),
+        memory(900, 1200),
+        memory(400, 300),
+        file(30, 40),
+        file(8, 4),
+        threads(40, 60),
+        threads(12, 8),
+        output(200, 300),
+        output(200, 100),
     ]
-    done = run_any(Program(code=code, tests="assert f()", limits=limits) for code, limits, _ in cases)
-    assert [one.verdict for one in done] == [verdict for *_, verdict in cases]
+    assert [one.verdict for one in run_any(cases)] == [
+        "passed", "out_of_memory", "passed", "error", "passed", "error", "passed", "output_limit",
+    ]  # fmt: skip
 
 
 def test_an_execution_names_its_conditions(kind: str, boxes: Callable[[str], Sandbox], run_all: RunAll) -> None:
@@ -75,6 +97,29 @@ def test_tests_beside_the_program_say_how_sure_they_are(tests: str, integrity: s
     """Without a check that could be made wrong there is no control run."""
     done = run_any([Program(code="def f(x): return x * x", tests=tests, mode="shared")])[0]
     assert (done.verdict, done.integrity) == ("passed", integrity)
+
+
+@pytest.mark.parametrize("family", ["AF_INET", "AF_INET6", "AF_NETLINK"])
+def test_a_program_talks_to_itself_where_no_network_is_but_its_own(family: str, kind: str, run_all: RunAll) -> None:
+    """A namespace of its own has a loopback and nothing else; on the machine's network there is no socket at all."""
+    code = f"import socket\ndef f(): socket.socket(socket.{family}, socket.SOCK_DGRAM).close()"
+    allowed = kind in ("docker", "bwrap") and family != "AF_NETLINK"
+    (done,) = run_all([Program(code=code, tests="f()")])
+    assert done.verdict == ("passed" if allowed else "error"), done.detail
+
+
+def test_the_event_loop_goes_on_while_programs_run(boxes: Callable[[str], Sandbox]) -> None:
+    """Other work of the same loop is done in between, hundreds of times on a machine that has time."""
+    slow = Program(code="import time\ndef f(): time.sleep(0.5)", tests="f()")
+
+    async def story() -> int:
+        running, turns = asyncio.create_task(boxes("docker").run(slow)), 0
+        while not running.done():
+            await asyncio.sleep(0.001)
+            turns += 1
+        return turns
+
+    assert run(story()) > 10
 
 
 FORGED = [

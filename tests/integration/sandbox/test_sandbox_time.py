@@ -127,3 +127,21 @@ def test_nothing_runs_beside_a_program_that_is_alone(boxes: Callable[[str], Sand
         return list(await asyncio.gather(*(box.run(one) for one in [right, sleeps, wrong] * 4)))
 
     assert [done.verdict for done in run(all_of())] == ["passed", "timeout", "failed"] * 4
+
+
+def test_closing_ends_a_program_that_waits_to_be_alone(kind: str) -> None:
+    """Behind one that would run for ten minutes."""
+    box = opened(kind, labels=OWN)
+    endless = program("import time\ndef f(x): time.sleep(600)", Limits(wall_seconds=600.0))
+    sleeps = program("import time\ndef f(x): time.sleep(600)", Limits(wall_seconds=0.3))
+    turns: Turns = box._pool._turns  # type: ignore[attr-defined]
+
+    async def story() -> list[Execution | BaseException]:
+        tasks = [asyncio.create_task(box.run(one)) for one in (endless, sleeps)]
+        while not turns._alone:
+            await asyncio.sleep(0.01)
+        await box.close()
+        return await asyncio.gather(*tasks, return_exceptions=True)
+
+    for done in run(story()):
+        assert isinstance(done, asyncio.CancelledError) or (isinstance(done, Execution) and done.passed is None), done

@@ -1,10 +1,20 @@
 """Unit tests in a process of their own: what they share with the program in plain Python is there in both."""
 
+import pytest
 from tests.integration.sandbox.conftest import RunAll
+from tests.sandboxed import EVERY, lacks
+from tests.sandboxed import run_all as run_all_on
 
-from model_accuracy_eval.records.code import Program
+from model_accuracy_eval.records.code import Limits, Program
+
+LIBRARIES = "mae-bigcodebench"
+LIMITS = Limits(wall_seconds=60.0, memory_mb=2048)
 
 CASE = "import unittest\n{imports}\nclass TestF(unittest.TestCase):\n    def test(self):\n        {body}\n"
+
+NEEDS_LIBRARIES = pytest.mark.skipif(
+    not EVERY or lacks(LIBRARIES) is not None, reason=f"REFERENCES=all is not set, or there is no image {LIBRARIES}"
+)
 
 
 def program(code: str, body: str, imports: str = "", helpers: str = "") -> Program:
@@ -76,3 +86,40 @@ def test_files_of_the_tests_are_gone_before_the_next_program(run_all: RunAll) ->
     leaving = program("def f(): pass", "f(); open('left.txt', 'w').write('something')")
     looking = program("import os\ndef f(): return os.path.exists('left.txt')", "self.assertEqual(f(), False)")
     assert [one.verdict for one in run_all([leaving, looking, leaving, looking])] == ["passed"] * 4
+
+
+ARRAYS = """
+import unittest, numpy as np, pandas as pd
+class TestF(unittest.TestCase):
+    def test(self):
+        table = pd.DataFrame({"a": [1.5, None], "b": ["x", "y"]}, index=pd.date_range("2020", periods=2, tz="UTC"))
+        pd.testing.assert_frame_equal(f(table), table)
+        for value in (np.arange(6).reshape(2, 3), np.array(["a", None], object), np.float32(0.1), np.datetime64("2020-01-01")):
+            np.testing.assert_array_equal(f(value), value)
+            self.assertIs(type(f(value)), type(value))
+        array = np.zeros(3)
+        f(array, change=True)
+        self.assertEqual(array.tolist(), [9, 0, 0])
+"""
+HONEST_ARRAYS = "def f(it, change=False):\n    if change: it[0] = 9\n    return it\n"
+LYING_ARRAYS = """
+import numpy as np, pandas as pd
+class Array(np.ndarray):
+    __eq__ = lambda *_: np.True_
+class Frame(pd.DataFrame):
+    equals = lambda *_: True
+def f(it, change=False):
+    if change: it[0] = 9
+    return Frame({"a": [1]}) if isinstance(it, pd.DataFrame) else np.zeros(3).view(Array)
+"""
+
+
+@NEEDS_LIBRARIES
+def test_arrays_and_tables_cross_as_data() -> None:
+    """With their types, indexes and changes in place; classes that a program derives from them do not."""
+    programs = [
+        Program(code=code, tests=ARRAYS, entry_points=("f",), limits=LIMITS) for code in (HONEST_ARRAYS, LYING_ARRAYS)
+    ]
+    honest, lying = run_all_on("docker", programs, LIBRARIES)
+    assert (honest.verdict, honest.integrity) == ("passed", "split"), honest
+    assert lying.passed is False

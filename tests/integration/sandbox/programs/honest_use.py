@@ -2,6 +2,15 @@
 
 from tests.integration.sandbox.programs.sample import Sample, honest
 
+PROCESSES = {
+    "ends a child that is slow": honest("""
+        import subprocess
+        def f(x):
+            try: subprocess.run(["sleep", "60"], timeout=0.1)
+            except subprocess.TimeoutExpired: return x * x
+    """),
+}
+
 SIGNALS = {
     "has an alarm": honest("""
         import signal, time
@@ -12,9 +21,28 @@ SIGNALS = {
             while not result: time.sleep(0.01)
             return result[0]
     """),
+    "signals itself": honest("""
+        import os, signal
+        def f(x):
+            result = []
+            signal.signal(signal.SIGUSR1, lambda *_: result.append(x * x))
+            os.kill(os.getpid(), signal.SIGUSR1)
+            return result[0]
+    """),
+    "lowers its limits": honest("""
+        import resource
+        def f(x):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+            return x * x if resource.getrlimit(resource.RLIMIT_NOFILE) == (64, 64) else None
+    """),
 }
 
 FILES = {
+    "leaves files behind": honest("""
+        def f(x):
+            with open(f"file{x}", "w") as file: file.write(str(x * x))
+            return int(open(f"file{x}").read())
+    """),
     "knows who it is": honest("""
         import getpass, os, pwd
         def f(x): return x * x if pwd.getpwuid(os.getuid()).pw_name == getpass.getuser() == "nobody" else None
@@ -37,6 +65,11 @@ NETWORK = {
 }
 
 SPACE = {
+    "takes two hundred megabytes": honest("""
+        def f(x):
+            kept = bytearray(200 << 20)
+            return x * x if len(kept) == 200 << 20 else None
+    """),
     "copes with too little memory": honest("""
         def f(x):
             try: bytearray(64 << 30)
@@ -51,4 +84,4 @@ SPACE = {
     """),
 }
 
-HONEST_USE: dict[str, Sample] = {**SIGNALS, **FILES, **NETWORK, **SPACE}
+HONEST_USE: dict[str, Sample] = {**PROCESSES, **SIGNALS, **FILES, **NETWORK, **SPACE}
