@@ -19,11 +19,17 @@ _MANY = 0.15
 
 async def decoding(subject: Subject, needles: Sequence[Needle]) -> ProbeResult:
     """Log-probabilities of tokens as they were written, and of the same tokens read as a prompt, at growing lengths."""
-    compared, worst, reached = 0, 0.0, 0
+    compared, worst = 0, 0.0
+    right: list[int] = []
+    """Lengths of texts in which at least one token was written by what writes: the first one is told by what reads."""
     longest = sorted(needles, key=lambda needle: -len(needle.text))[:_QUESTIONS]
     tails = [needle.request.messages[-1].content for needle in longest]
-    for prompt in (f"{_TEXT * times}{tail}" for times in _TIMES for tail in (*tails, *([""] if times else []))):
-        found = await subject.rescored(prompt, _COUNTED if prompt.endswith(_TEXT) else _WRITTEN)
+    asked: list[tuple[str, int]] = []
+    for times in _TIMES:
+        asked += [(f"{_TEXT * times}{tail}", _WRITTEN) for tail in tails]
+        asked += [(_TEXT * times, _COUNTED)] if times else []
+    for prompt, tokens in asked:
+        found = await subject.rescored(prompt, tokens)
         if isinstance(found, Fault):
             if not compared and len(prompt) > 400:
                 return ProbeResult("SKIP", f"The service does not show how it reads a text: {found.sentence}")
@@ -37,24 +43,25 @@ async def decoding(subject: Subject, needles: Sequence[Needle]) -> ProbeResult:
         if not gaps:
             continue
         compared += len(gaps)
+        before = [length for length in right if length < found.length]
         if max(gaps) > _OFF or sum(gaps) / len(gaps) > _MANY:
             return ProbeResult(
                 "FAIL",
                 f"In a text of {found.length:,} tokens, those that were written differ from the same tokens read as "
                 f"a prompt by up to {max(gaps):.2f} nats (mean {sum(gaps) / len(gaps):.2f}); "
-                + (f"right up to {reached:,}." if reached else "no text was right."),
+                + (f"right up to {max(before):,}." if before else "no shorter text was right."),
                 "look for a penalty on repetition in the server's own defaults (generation_config.json)"
                 if _shuns_repeats(pairs)
                 else "serve without the prefix cache, then without graphs, then with one sequence, and diagnose again",
             )
-        # The first token is told by what reads the prompt, not by what writes.
-        reached = max(reached, found.length) if len(gaps) > 1 else reached
+        right += [found.length] if len(gaps) > 1 else []
         worst = max(worst, *gaps)
     if not compared:
         return ProbeResult("SKIP", "The service wrote nothing that could be read again.")
     return ProbeResult(
         "PASS",
-        f"{compared} tokens in texts of up to {reached:,} are as likely written as read (±{worst:.2g} nats).",
+        f"{compared} tokens in texts of up to {max(right, default=0):,} are as likely written as read "
+        f"(±{worst:.2g} nats).",
     )
 
 

@@ -69,14 +69,18 @@ class ChangedAnswers(NamedTuple):
     asked: int
     """Those that were answered."""
     changed: tuple[tuple[Needle, str], ...]
-    margins: tuple[float | None, ...]
+
+    @property
+    def margins(self) -> list[float | None]:
+        """Of the tokens at which the answers part."""
+        return [needle.margin(text) for needle, text in self.changed]
 
     @property
     def is_fault(self) -> bool:
         """More than rounding: a sure token changed, or, of a service that shows no probabilities, a fifth of all."""
-        sure = [margin for margin in self.margins if margin is not None and margin > SURE]
-        if any(margin is not None for margin in self.margins):
-            return bool(sure)
+        known_margins = [margin for margin in self.margins if margin is not None]
+        if known_margins:
+            return max(known_margins) > SURE
         return len(self.changed) >= max(3, self.asked / 5)
 
     @property
@@ -105,8 +109,7 @@ ENOUGH = 6
 def changed_answers(needles: Sequence[Needle], replies: Iterable[Reply]) -> ChangedAnswers:
     """What of the answers to needles is another one now. A request without an answer says nothing here."""
     pairs = [(needle, text_of(reply)) for needle, reply in zip(needles, replies, strict=True) if reply.fault is None]
-    changed = tuple((needle, text) for needle, text in pairs if text != needle.text)
-    return ChangedAnswers(len(pairs), changed, tuple(needle.margin(text) for needle, text in changed))
+    return ChangedAnswers(len(pairs), tuple((needle, text) for needle, text in pairs if text != needle.text))
 
 
 def text_of(reply: Reply) -> str:
@@ -153,22 +156,20 @@ async def needles_of(subject: Subject) -> tuple[tuple[Needle, ...], ProbeResult]
     scored = {needle.request.messages: needle for needle in await known(subject, requests)}
     needles, changed = [], []
     for request in requests:
-        texts = answered.get(request.messages, [])
-        in_one = scored.get(request.messages)
-        shown = in_one if in_one is not None and in_one.text in texts else Needle(request, texts[0] if texts else "")
-        others = [text for text in texts if text != shown.text]
-        needles += [shown] if texts and not others else []
-        changed += [(shown, text) for text in others]
-    if changed:
-        found = ChangedAnswers(
-            _ROUNDS * len(answered), tuple(changed), tuple(one.margin(text) for one, text in changed)
-        )
-        if found.is_fault:
-            return tuple(needles), _by_themselves(found)
-    times = f"{_ROUNDS} times at temperature 0, one at a time"
-    return tuple(needles), ProbeResult(
-        "PASS", f"{len(needles)} of {len(answered)} questions are answered alike {times}."
-    )
+        texts = answered.get(request.messages)
+        if not texts:
+            continue
+        needle = scored.get(request.messages)
+        if needle is None or needle.text not in texts:
+            needle = Needle(request, texts[0])
+        others = [(needle, text) for text in texts if text != needle.text]
+        needles += [] if others else [needle]
+        changed += others
+    found = ChangedAnswers(_ROUNDS * len(answered), tuple(changed))
+    if found.is_fault:
+        return tuple(needles), _by_themselves(found)
+    alike = f"{len(needles)} of {len(answered)} questions are answered alike"
+    return tuple(needles), ProbeResult("PASS", f"{alike} {_ROUNDS} times at temperature 0, one at a time.")
 
 
 async def changing_anyway(subject: Subject, needles: Sequence[Needle]) -> ProbeResult | None:

@@ -15,9 +15,9 @@ from model_accuracy_eval.diagnosis.token_chances import (
     REST,
     Chances,
     TokenSampler,
+    chances_of,
     entropy,
     likeliest_sampler,
-    likelihood,
     unlikely,
 )
 from model_accuracy_eval.records import Fault, Request
@@ -53,11 +53,7 @@ async def spreads(subject: Subject, needles: Sequence[Needle]) -> list[OpenQuest
     for request, scored in zip(requests, await subject.scored(requests), strict=True):
         if isinstance(scored, Fault) or not scored.tokens:
             continue
-        chances: Chances = {}
-        for text, logprob in scored.tokens[0].likeliest:
-            shown = _shown(text)
-            chances[shown] = chances.get(shown, 0.0) + likelihood(logprob)
-        chances[REST] = max(0.0, 1.0 - sum(chances.values()))
+        chances = chances_of(scored.tokens[0], _shown)
         if chances[REST] <= 1 - _KNOWN and entropy(chances) >= _SPREAD:
             found.append(OpenQuestion(request, chances))
     return sorted(found, key=lambda spread: -entropy(spread.chances))

@@ -4,15 +4,15 @@ The first token tells nothing about a sampler that changes while it writes: a te
 repetition, a mask. Over many answers, what was drawn is as surprising as the chances make one expect, at every place.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from itertools import pairwise
-from math import log, sqrt
+from math import sqrt
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from model_accuracy_eval.diagnosis.probe import Needle, ProbeResult, Subject, unanswered
-from model_accuracy_eval.diagnosis.token_chances import likelihood
+from model_accuracy_eval.diagnosis.token_chances import REST, Chances, chances_of, surprise_of
 from model_accuracy_eval.records import Fault, ScoredToken
 
 _ANSWERS = 400
@@ -38,6 +38,15 @@ class Score(NamedTuple):
     variance: float
 
 
+class Drawn(NamedTuple):
+    """A token of an answer."""
+
+    place: int
+    surprise: Score
+    again: Score | None
+    """None: nothing was written before it."""
+
+
 async def surprise(subject: Subject, needles: Sequence[Needle]) -> ProbeResult:
     """Answers at temperature 1, with the log-probabilities of the likeliest tokens at each place."""
     rounds = -(-_ANSWERS // len(needles))
@@ -52,8 +61,9 @@ async def surprise(subject: Subject, needles: Sequence[Needle]) -> ProbeResult:
         return silent
     if not any(token.likeliest for tokens in answers for token in tokens[1:]):
         return ProbeResult("SKIP", "The service shows no log-probabilities of what it draws behind a first token.")
-    again = [score for tokens in answers for score, _ in _repeats(tokens)]
-    fresh = [_surprise(token) for tokens in answers for score, token in _repeats(tokens) if score.mean < _FRESH]
+    drawn = [one for tokens in answers for one in _drawn(tokens)]
+    again = [one.again for one in drawn if one.again]
+    fresh = [one.surprise for one in drawn if one.again and one.again.mean < _FRESH]
     if (_off(again) or 0.0) < -_SURE and abs(_off(fresh) or 0.0) <= _SURE:
         seen, expected = sum(score.drawn for score in again), sum(score.mean for score in again)
         return ProbeResult(
@@ -64,7 +74,7 @@ async def surprise(subject: Subject, needles: Sequence[Needle]) -> ProbeResult:
         )
     judged = 0
     for begin, end in pairwise(_PLACES):
-        scores = [_surprise(token) for tokens in answers for token in tokens[begin:end] if token.likeliest]
+        scores = [one.surprise for one in drawn if begin <= one.place < end]
         off = _off(scores)
         judged += len(scores) if off is not None else 0
         if off is not None and abs(off) > _SURE:
@@ -81,38 +91,32 @@ async def surprise(subject: Subject, needles: Sequence[Needle]) -> ProbeResult:
     return ProbeResult("PASS", f"{judged:,} tokens at all places are drawn as often as their log-probabilities say.")
 
 
-def _chances(token: ScoredToken) -> dict[str, float]:
-    chances: dict[str, float] = {}
-    for text, logprob in token.likeliest:
-        chances[text] = chances.get(text, 0.0) + likelihood(logprob)
-    return chances
-
-
-def _surprise(token: ScoredToken) -> Score:
+def _surprise(chances: Chances, drawn: str) -> Score:
     """Tokens that are not among the likeliest are one, with the chance that is left."""
-    chances = _chances(token)
-    left = max(1.0 - sum(chances.values()), 0.0)
-    worth = {text: min(-log(max(chance, 1e-9)), _MOST) for text, chance in chances.items()}
-    rest = min(-log(max(left, 1e-9)), _MOST)
-    mean = left * rest + sum(chance * worth[text] for text, chance in chances.items())
-    square = left * rest**2 + sum(chance * worth[text] ** 2 for text, chance in chances.items())
-    return Score(worth.get(token.text, rest), mean, max(square - mean**2, 0.0))
+    worth = {text: min(surprise_of(chance), _MOST) for text, chance in chances.items()}
+    mean = sum(chance * worth[text] for text, chance in chances.items())
+    square = sum(chance * worth[text] ** 2 for text, chance in chances.items())
+    return Score(worth.get(drawn, worth[REST]), mean, max(square - mean**2, 0.0))
 
 
-def _repeats(tokens: Sequence[ScoredToken]) -> Iterator[tuple[Score, ScoredToken]]:
-    """At each place: whether one of the answer's own tokens comes again, and how likely that was."""
+def _again(chances: Chances, drawn: str, written: Set[str]) -> Score:
+    """Whether one of the answer's own tokens comes again. One that is not among the likeliest has no known chance."""
+    chance = min(1.0, sum(chance for text, chance in chances.items() if text in written))
+    return Score(float(drawn in written and drawn in chances), chance, chance * (1 - chance))
+
+
+def _drawn(tokens: Sequence[ScoredToken]) -> Iterator[Drawn]:
+    """Every token whose chances are told."""
     written: set[str] = set()
-    for token in tokens:
-        if written and token.likeliest:
-            chance = min(1.0, sum(chance for text, chance in _chances(token).items() if text in written))
-            # One that is not among the likeliest has a chance that is not known.
-            known = token.text in written and any(text == token.text for text, _ in token.likeliest)
-            yield Score(float(known), chance, chance * (1 - chance)), token
+    for place, token in enumerate(tokens):
+        if token.likeliest:
+            chances = chances_of(token)
+            again = _again(chances, token.text, written) if written else None
+            yield Drawn(place, _surprise(chances, token.text), again)
         written.add(token.text)
 
 
-def _off(scores: Iterable[Score]) -> float | None:
+def _off(scores: Sequence[Score]) -> float | None:
     """By how many standard deviations the sum is not the expected one; None: there is too little to say."""
-    scores = list(scores)
     spread = sqrt(sum(score.variance for score in scores))
     return sum(score.drawn - score.mean for score in scores) / spread if spread >= _SPREAD else None

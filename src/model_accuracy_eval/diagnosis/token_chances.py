@@ -1,7 +1,7 @@
 """How often each first token should be drawn under which samplers, and whether draws look like that."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import accumulate
 from math import exp, log
 from typing import NamedTuple
@@ -9,10 +9,14 @@ from typing import NamedTuple
 import numpy
 from numpy.typing import NDArray
 
+from model_accuracy_eval.records import ScoredToken
+
 Shares = NDArray[numpy.float64]
 Chances = dict[str, float]
 """Text of a token → its chance. What is not among the likeliest tokens is one text of its own, `REST`."""
 REST = "\0"
+_LEAST = 1e-9
+"""The chance of a token that was drawn though nothing is left for it."""
 _SIMULATED = 4000
 """Draws of all draws: p-values are known down to 1 in 4,001."""
 _BORDER = 0.01
@@ -57,6 +61,19 @@ class TokenSampler(NamedTuple):
             else f"temperature {self.temperature:g}"
         )
         return " and ".join([*([warmth] if self.temperature != 1.0 or not named else []), *named])
+
+
+def chances_of(token: ScoredToken, shown: Callable[[str], str] = str) -> Chances:
+    """What could have stood at its place. `shown`: a token's text as it is compared."""
+    chances: Chances = {}
+    for text, logprob in token.likeliest:
+        chances[shown(text)] = chances.get(shown(text), 0.0) + exp(min(logprob, 0.0))
+    return {**chances, REST: max(0.0, 1.0 - sum(chances.values()))}
+
+
+def surprise_of(chance: float) -> float:
+    """In nats."""
+    return -log(max(chance, _LEAST))
 
 
 def _normal(chances: Chances) -> Chances:
@@ -108,7 +125,3 @@ def likeliest_sampler(draws: Mapping[str, Counter[str]], chances: Mapping[str, C
     best = max(_others(), key=fit)
     fits = all(unlikely(drawn, best.of(chances[name])) > 0.01 / len(draws) for name, drawn in draws.items())
     return best if fits else None
-
-
-def likelihood(logprob: float) -> float:
-    return exp(min(logprob, 0.0))
