@@ -15,10 +15,10 @@ is there for it; others may fail, too. What agrees with itself takes a
 [reference](../how-to/diagnose.md#beside-a-trusted-service).
 
 Two lists of faults came from somebody who had not seen the probes. Of the first, ten could be met by a client, and the
-probes of then saw four; all are rows of this table now. Of the second, **4 of 15 were seen, and none had its cause fully
-named**: probes vary one thing at a time, so faults of top_p beside a temperature, greedy requests beside sampled ones, a
-list of stop strings or usage of several choices stay unseen. `PASS` says what was looked at, and nothing else. False
-alarms: none in 35 runs on the healthy adapter and 20 on vLLM 0.32 for CPUs."""
+probes of then saw four; all are rows of this table now. Of the second, **4 of 15 were seen, and none had its cause
+fully named**: probes vary one thing at a time, so faults of top_p beside a temperature, greedy requests beside sampled
+ones, a list of stop strings or usage of several choices stay unseen. `PASS` says what was looked at, and nothing else.
+False alarms: none in 35 runs on the healthy adapter and 20 on vLLM 0.32 for CPUs."""
 _NOT = "none, as it agrees with itself"
 
 
