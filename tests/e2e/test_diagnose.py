@@ -86,6 +86,13 @@ def test_what_is_looked_at_is_named_once(words: tuple[object, ...]) -> None:
     assert "diagnose needs an adapter's folder, or the address of a service" in done.err
 
 
+def test_nobody_who_answers_is_told_without_a_line_of_another_command() -> None:
+    done = command.run("diagnose", "--endpoint", "http://127.0.0.1:9")
+    assert done.code == 4
+    assert "Nobody answers at 127.0.0.1:9" in done.err
+    assert "model-accuracy-eval run" not in done.err
+
+
 @pytest.fixture(scope="module")
 def trace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What the healthy adapter answers."""

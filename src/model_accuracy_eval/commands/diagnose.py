@@ -87,8 +87,12 @@ def _service(
                 raise objection
             ports.weights_source.measure(plan.settings.model or "", plan.settings.max_weight_size)
             weights = ports.weights_source.fetch(plan.settings.model or "")
-        with deploy.service(plan, weights, RunFolder(folder), ports) as live:
-            yield live.service
+        try:
+            with deploy.service(plan, weights, RunFolder(folder), ports) as live:
+                yield live.service
+        except AdapterFailed as failed:
+            failed.next_step = ""  # it names `run`, and the datasets of this plan
+            raise
 
 
 @asynccontextmanager
