@@ -17,13 +17,14 @@ COPY requirements-image.lock ./
 RUN python3 -m venv --without-pip .venv \
     && export PYTHONPATH="$(python3 -c 'import pathlib, setuptools; print(pathlib.Path(setuptools.__file__).parents[1])')" \
     && python3 -m pip --python .venv/bin/python install --no-cache-dir --disable-pip-version-check \
-        --require-hashes --only-binary :all: --no-binary langdetect --no-build-isolation -r requirements-image.lock
+        --no-deps --require-hashes --only-binary :all: --no-binary langdetect --no-build-isolation -r requirements-image.lock
 
-# A fifth of all is nothing that runs: tests, symbols for debuggers, all languages of Punkt but English, and the bytecode of
-# what few runs import.
+# A fifth of all is nothing that runs: tests, symbols for debuggers, all languages of Punkt but English, all of lxml but its
+# etree, and the bytecode of what few runs import.
 RUN cd .venv/lib/python3.11/site-packages \
     && find numpy nltk joblib -type d \( -name test -o -name tests \) -prune -exec rm -rf {} + \
     && find uvloop yaml -name '*.so' -exec strip --strip-unneeded {} + \
+    && rm -rf lxml/objectify* lxml/html lxml/includes lxml/isoschematron \
     && find punkt/data -name '*.py' ! -name __init__.py ! -name english.py ! -name curated.py ! -name prefixes.py -delete \
     && find pygments nltk punkt langdetect joblib -type d -name __pycache__ -exec rm -rf {} + \
     && echo /opt/model-accuracy-eval/src > model_accuracy_eval.pth

@@ -11,6 +11,7 @@ RAY    := .venv-ray
 LIVE   := .venv-live-vllm .venv-live-transformers .venv-live-llamacpp
 RUNS   := $(VENV)/.runs
 READY  := $(VENV)/.ready
+AS_PROCESSES := code_batch damaged_shards export_forms init one_verdict own_questions thinking trusted_tasks turns verify
 
 LOCKING := --universal --python-version 3.10 --quiet --generate-hashes --no-header --no-emit-index-url --upgrade
 
@@ -35,8 +36,8 @@ test-long: slow references ray properties parity commands oldest  ## what `make 
 slow: $(READY)  ## simulator, engines, kills
 	$(PYTEST) -m "slow and not references" --ignore tests/live --ignore tests/parity --ignore tests/e2e/ray
 
-commands: $(READY)  ## the commands of tests/e2e, each as a process of its own (the same verbs over damaged runs left out)
-	E2E=processes $(PYTEST) -m "not slow" --ignore tests/e2e/test_kept_runs.py tests/e2e
+commands: $(READY)  ## every verb as a process of its own; other tests of tests/e2e call it in theirs
+	E2E=processes $(PYTEST) $(AS_PROCESSES:%=tests/e2e/test_%.py)
 
 properties: $(READY)  ## property tests with more examples
 	$(PYTEST) --hypothesis-profile thorough -m "hypothesis and not slow"
@@ -72,7 +73,9 @@ oldest: $(OLDEST)/.ready  ## the client, the command and the report with the old
 bigcodebench: $(READY)  ## all its tasks' own solutions, with their libraries: half an hour
 	REFERENCES=whole $(PYTEST) --timeout 7200 tests/e2e/test_code_bigcodebench.py
 
-ray: $(READY) $(RAY)/.ready  ## runs on Ray clusters on this machine, and the job of docs/how-to/ray.md
+# The environment is made here: as a prerequisite it would put this target behind all others of `make -j 3 test-long`.
+ray: $(READY)  ## runs on Ray clusters on this machine, and the job of docs/how-to/ray.md
+	@$(MAKE) $(RAY)/.ready
 	RAY=required $(BIN)/python -m pytest tests/e2e/ray
 
 live: $(READY) $(LIVE:%=%/.ready)  ## vLLM, transformers serve and llama.cpp on CPUs: figures, log-likelihoods, pictures, kills (6 GB, half an hour)
@@ -87,7 +90,7 @@ golden: $(READY)  ## write the expected report files anew; review the diff
 lock: $(READY)  ## resolve the pinned versions anew
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile pyproject.toml --extra dev --extra fast --extra action --output-file requirements.lock $(LOCKING)
-	$(BIN)/uv pip compile pyproject.toml --extra fast --extra action --extra text --extra ifeval --output-file requirements-image.lock $(LOCKING)
+	$(BIN)/uv pip compile pyproject.toml --extra fast --extra action --extra text --extra ifeval --extra tokens --excludes docker/not-in-the-image.txt --output-file requirements-image.lock $(LOCKING)
 
 clean:
 	rm -rf $(VENV) $(LM_EVAL) $(EVALPLUS) $(OLDEST) $(RAY) $(LIVE) outputs .mypy_cache .ruff_cache .pytest_cache .hypothesis
@@ -112,7 +115,7 @@ $(EVALPLUS)/.ready: tests/parity/requirements-evalplus.txt
 $(RAY)/.ready: pyproject.toml requirements-image.lock
 	@echo "Making Ray's environment in $(RAY) …"
 	@$(PYTHON) -m venv $(RAY)
-	@$(RAY)/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-image.lock
+	@$(RAY)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements-image.lock
 	@$(RAY)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[ray]' 'ray[default]'
 	@touch $@
 

@@ -119,7 +119,7 @@ def judge(path: Path, name: str, published: Published, options: argparse.Namespa
     Where the dataset's rows contradict the file's, as other versions of a dataset do, the file's own are tried.
     """
     try:
-        shape = open_replies(PackedFile(path, name), _field_map(published.map)).description
+        shape = open_replies(PackedFile(path, name), _field_map(published.map)).shape.name
     except EvalError as error:
         return Judged(file=name, shape="", published=published, failure=error.sentence)
     except Exception as error:  # noqa: BLE001 - a file of strangers must not end the table

@@ -27,7 +27,8 @@ def adapter(folder: Path, replicas: int, seconds: float) -> Path:
     begun = folder.parent / f"{folder.name}-begun"
     begun.mkdir()
     wait = f'touch {begun}/$PORT; until [ "$(ls {begun} | wc -l)" = {replicas} ]; do sleep 0.1; done'
-    (folder / "deploy.sh").write_text(f'{wait}\nexec python3 server.py "$PORT" {seconds}\n')
+    (folder / "deploy.sh").write_text(f'{wait}\nexec python3 server.py "$PORT" seconds\n')
+    (folder / "seconds").write_text(str(seconds))
     return folder
 
 

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from model_accuracy_eval.records import Gate
 from model_accuracy_eval.scoring.figures.reductions import cons_at_k, pass_at_k
 from model_accuracy_eval.scoring.verdicts import gates
-from model_accuracy_eval.scoring.verdicts.following import FollowedFigure, FollowedGate, Following, PrefixReader
+from model_accuracy_eval.scoring.verdicts.following import FollowedFigure, Following, PrefixReader
 from model_accuracy_eval.scoring.verdicts.gates import GateRule
 from model_accuracy_eval.scoring.verdicts.sequential import stop_lines
 from verdict import figure
@@ -55,7 +55,6 @@ def chances(random: np.random.Generator, problems: int) -> NDArray[np.float64]:
 def followed(kind: str) -> FollowedFigure:
     return FollowedFigure(
         is_mean_of_samples=kind == "avg@5",
-        yes_or_no=True,
         by_count=tuple(ESTIMATES[kind](right) for right in range(N + 1)),
         drawn=True,
     )
@@ -72,9 +71,8 @@ def following(kind: str, line: float, rule: GateRule, *, problems: int, seed: in
     lines = stop_lines(gate, draws, rule, drawn=True, base=None)
     if lines is None:
         raise ValueError(f"{kind} cannot be followed.")
-    gated = FollowedGate(gate=gate, lines=lines)
     return Following(
-        problems=tuple(range(problems)), n=N, figures={kind: followed(kind)}, gates=(gated,), seed=str(seed)
+        problems=tuple(range(problems)), n=N, figures={kind: followed(kind)}, gates=(lines,), seed=str(seed)
     )
 
 
@@ -172,9 +170,8 @@ def _single(line: float, problems: int, seed: int) -> Following:
     lines = stop_lines(gate, problems, POINT, drawn=True, base=None)
     if lines is None:
         raise ValueError("accuracy cannot be followed.")
-    plain = FollowedFigure(is_mean_of_samples=True, yes_or_no=True, by_count=(0.0, 1.0), drawn=True)
-    gated = FollowedGate(gate=gate, lines=lines)
-    return Following(problems=tuple(range(problems)), n=1, figures={"accuracy": plain}, gates=(gated,), seed=str(seed))
+    plain = FollowedFigure(is_mean_of_samples=True, by_count=(0.0, 1.0), drawn=True)
+    return Following(problems=tuple(range(problems)), n=1, figures={"accuracy": plain}, gates=(lines,), seed=str(seed))
 
 
 def _passes(one: Following, right: Sequence[bool] | Samples) -> bool:

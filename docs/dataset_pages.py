@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from inspect import Parameter, cleandoc, signature
+from inspect import Parameter, cleandoc, signature, unwrap
 from typing import Any
 
 from model_accuracy_eval.benchmarks import dataset_table as tasks
@@ -60,12 +60,12 @@ def _signed(name: str, function: Callable[..., Any]) -> str:
 
 
 def _is(metric: Metric) -> str:
-    """What the function says of itself; what it is called with, what follows from the values, and what it needs."""
-    function: Any = metric.score
+    """What the row or its function says; what this is called with, what follows from the values, and what it needs."""
+    function: Any = unwrap(metric.score)
     fixed: dict[str, Any] = {}
     if isinstance(function, partial):
         function, fixed = function.func, function.keywords
-    parts = [_first_paragraph(function), *(f"`{name}`: {value}" for name, value in fixed.items())]
+    parts = [metric.about or _first_paragraph(function), *(f"`{name}`: {value}" for name, value in fixed.items())]
     if metric.aggregation != "mean":
         parts.append(f"aggregation: `{metric.aggregation}`")
     if metric.needs:

@@ -11,10 +11,12 @@ from typing import get_type_hints
 import click
 import msgspec
 import yaml
-from docs import data_faults, diagnosis_page
+from docs import action_files, data_faults, diagnosis_page
 from docs.dataset_pages import datasets, steps_and_metrics
 
 from model_accuracy_eval.cli import main
+from model_accuracy_eval.commands.action_inputs import ROWS
+from model_accuracy_eval.commands.options import sentence
 from model_accuracy_eval.records import Step, TaskSpec
 from model_accuracy_eval.rescoring.shapes.reply_files import KNOWN_SHAPES, MEANINGS
 from model_accuracy_eval.rescoring.shapes.reply_row import Shape
@@ -24,13 +26,13 @@ from model_accuracy_eval.settings import Setting, table
 FOLDER = Path(__file__).parent / "reference"
 _ABOUT_SETTINGS = """\
 Every setting is an option of `model-accuracy-eval run` and a key of the YAML file that `--config` names. Flags win
-over the file, the file over the defaults. `none` takes a value away where none is allowed. Many are inputs of
-[the action](action.md), too."""
+over the file, the file over the defaults. `none` takes a value away where none is allowed. In
+[the action](action.md) each is a line of `settings`."""
 _ABOUT_COMMANDS = """\
 What `--help` prints, without the options that are [settings](settings.md): these mean the same for every command."""
-_ABOUT_SETTING_INPUTS = """\
-They mean what [the settings](settings.md) of these names mean, and have their defaults. What cannot turn a verdict may
-also stand in the file that `config` names."""
+_ABOUT_LINES = """\
+Every [setting](settings.md), and these. A wrong name or value is refused with its line before anything is fetched; keys
+and tokens are inputs, since the job's log shows this block."""
 _ABOUT_SHAPES = """\
 [`rescore`](../how-to/rescore.md) reads these files as they are: as JSON lines, as one list or as one object, packed by
 gzip, or as the only JSON file of a zip archive. A shape is recognised by the fields of the first rows, never by the
@@ -129,24 +131,18 @@ def _setting(parameter: click.Parameter) -> str:
 
 def _action() -> str:
     definition = yaml.safe_load((Path(__file__).parent.parent / "action.yml").read_text(encoding="utf-8"))
-    settings = {setting.name: setting for setting in table()}
-    rows = [
-        f"| `{name}` | {_code(spec.get('default', ''))} | {spec['description'].replace('|', chr(92) + '|')} |"
-        for name, spec in definition["inputs"].items()
-        if name not in settings
-    ]
-    parts = ["# The action's inputs and outputs", NOTE, "## Inputs of the action alone"]
-    parts.append("\n".join(["| name | default | about |", "|---|---|---|", *rows]).replace("|  |", "| |"))
-    parts += ["## Inputs that are settings", _ABOUT_SETTING_INPUTS]
-    taken = [settings[name] for name in definition["inputs"] if name in settings]
-    rows = [
-        f"| {group} | {', '.join(f'`{setting.name}`' for setting in taken if setting.group == group)} |"
-        for group in dict.fromkeys(setting.group for setting in settings.values())
-    ]
-    parts.append("\n".join(["| about | inputs |", "|---|---|", *(row for row in rows if "`" in row)]))
-    rows = [f"| `{name}` | {spec['description']} |" for name, spec in definition["outputs"].items()]
-    parts += ["## Outputs", "\n".join(["| name | about |", "|---|---|", *rows])]
+    settings = {setting.name for setting in table()}
+    inputs = [(name, spec["description"]) for name, spec in definition["inputs"].items()]
+    lines = [(row.name, sentence(row)) for row in ROWS.values() if row.name not in {*settings, *definition["inputs"]}]
+    outputs = [(name, spec["description"]) for name, spec in definition["outputs"].items()]
+    parts = ["# The action's inputs and outputs", NOTE, "## Inputs", _names(inputs)]
+    parts += ["## Lines of `settings`", _ABOUT_LINES, _names(lines), "## Outputs", _names(outputs)]
     return "\n\n".join(parts) + "\n"
+
+
+def _names(rows: list[tuple[str, str]]) -> str:
+    lines = [f"| `{name}` | {told.replace('|', chr(92) + '|')} |" for name, told in rows]
+    return "\n".join(["| name | about |", "|---|---|", *lines])
 
 
 def _saved_replies() -> str:
@@ -185,10 +181,6 @@ def _recognised(shape: Shape) -> str:
             return f"lists of objects with {fields}, each under its id{inside}"
 
 
-def _code(text: object) -> str:
-    return f"`{text}`" if text != "" else ""
-
-
 def _walk(command: click.Command, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], click.Command]]:
     yield path, command
     if isinstance(command, click.Group):
@@ -199,7 +191,8 @@ def _walk(command: click.Command, path: tuple[str, ...]) -> Iterator[tuple[tuple
 
 
 if __name__ == "__main__":
-    FOLDER.mkdir(exist_ok=True)
+    for path, text in action_files.files().items():
+        path.write_text(text, encoding="utf-8")
     for name, text in pages().items():
         (FOLDER / name).write_text(text, encoding="utf-8")
     (FOLDER / "data-faults.md").write_text(data_faults.page(NOTE), encoding="utf-8")

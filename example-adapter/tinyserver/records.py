@@ -31,6 +31,8 @@ class Asked:
     jobs: tuple[Job, ...]
     stream: bool
     include_usage: bool
+    aloud: bool = False
+    """Whether the answer is to be heard, too."""
 
     @property
     def choices(self) -> int:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from tinyserver.records import Piece, Score, Whole
+from tinyserver.speech import spoken
 from tinyserver.tokenizer import Tokenizer
 
 Json = dict[str, Any]
@@ -34,23 +35,35 @@ class ChatShape:
     whole_object = "chat.completion"
     chunk_object = "chat.completion.chunk"
 
-    def __init__(self, tokenizer: Tokenizer, *, logprobs: bool) -> None:
+    def __init__(self, tokenizer: Tokenizer, *, logprobs: bool, aloud: bool) -> None:
         self._tokenizer = tokenizer
         self._logprobs = logprobs
+        self._aloud = aloud
+        self._said: dict[int, str] = {}
 
     def opening(self, index: int) -> Json:
-        delta = {"role": "assistant", "content": ""}
+        delta = {"role": "assistant", "content": None if self._aloud else ""}
         return {"index": index, "delta": delta, "logprobs": None, "finish_reason": None}
 
     def chunk(self, piece: Piece) -> Json:
-        delta = {"content": piece.text} if piece.text else {}
+        delta: Json = self._heard(piece) if self._aloud else {"content": piece.text} if piece.text else {}
         scores = self._scores(piece.scores) if piece.scores else None
         return {"index": piece.choice, "delta": delta, "logprobs": scores, "finish_reason": piece.finish}
 
     def whole(self, index: int, whole: Whole) -> Json:
-        message = {"role": "assistant", "content": whole.text}
+        message: Json = {"role": "assistant", "content": whole.text}
+        if self._aloud:
+            message |= {"content": None, "audio": {"id": f"audio-{index}", **_sound(whole.text)}}
         scores = self._scores(whole.scores) if self._logprobs else None
         return {"index": index, "message": message, "logprobs": scores, "finish_reason": whole.finish}
+
+    def _heard(self, piece: Piece) -> Json:
+        """The transcript as it grows, and with the last piece the sound of all."""
+        text = self._said[piece.choice] = self._said.get(piece.choice, "") + piece.text
+        audio = {"transcript": piece.text} if piece.text else {}
+        if piece.finish is not None:
+            audio = {"id": f"audio-{piece.choice}", **_sound(text), "transcript": piece.text}
+        return {"audio": audio} if audio else {}
 
     def _scores(self, scores: Sequence[Score]) -> Json:
         return {"content": [self._told(score) for score in scores]}
@@ -62,6 +75,10 @@ class ChatShape:
     def _entry(self, token: int, logprob: float | None) -> Json:
         name = self._tokenizer.name(token)
         return {"token": name, "logprob": logprob, "bytes": list(name.encode())}
+
+
+def _sound(text: str) -> Json:
+    return {"data": spoken(text), "transcript": text, "format": "wav"}
 
 
 class CompletionShape:

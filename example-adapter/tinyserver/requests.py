@@ -65,8 +65,9 @@ def read_completion(body: dict[str, Any], served: Served) -> Asked:
 
 
 def read_text(body: dict[str, Any], served: Served) -> tuple[int, ...]:
-    """Read the body of `/tokenize`: the tokens of its prompt, to which this model's tokenizer adds none."""
-    _fields(body, served)
+    """Read the body of `/tokenize`: the tokens of its text, to which this tokenizer adds none, or of its chat."""
+    if _fields(body, served).has("messages"):
+        return served.chat.read(body["messages"])[0]
     text = body.get("prompt")
     if not isinstance(text, str):
         raise RequestError("prompt must be a text.", param="prompt")
@@ -99,7 +100,8 @@ def _asked(jobs: Sequence[Job], fields: Fields) -> Asked:
     options = fields.part("stream_options")
     if options is not None and not stream:
         raise RequestError("stream_options needs stream to be true.", param="stream_options")
-    return Asked(tuple(jobs), stream, options is not None and options.flag("include_usage"))
+    aloud = "audio" in fields.texts("modalities")
+    return Asked(tuple(jobs), stream, options is not None and options.flag("include_usage"), aloud)
 
 
 def _room(prompt: Sequence[int], asked: int | None, served: Served, name: str) -> int:

@@ -6,7 +6,7 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from importlib import import_module
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from model_accuracy_eval import __version__
-from model_accuracy_eval.errors import Defect, EvalError, StopSignal, UsageError, stop_signals
+from model_accuracy_eval.errors import Defect, EvalError, StopSignal, stop_signals
 from model_accuracy_eval.system.standard_streams import NotPrinted
 
 if TYPE_CHECKING:
@@ -39,6 +39,10 @@ COMMANDS: Mapping[str, str] = {
     "action": "Main step of the container action.",
 }
 """The commands as `--help` lists them, with a line about each; `commands` has a file of the name of each."""
+
+
+_LANGUAGE = "MODEL_ACCURACY_EVAL_LANGUAGE"
+"""The environment variable that names the language of page, comment and terminal: en or zh."""
 
 
 class _Program(click.Group):
@@ -68,7 +72,7 @@ class _Program(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            with stops_raised():
+            with _in_language(os.environ.get(_LANGUAGE)), stops_raised():
                 return super().invoke(ctx)
         except StopSignal as stop:
             click.echo("Stopped.", err=True)
@@ -77,16 +81,19 @@ class _Program(click.Group):
             _end(ctx, error.as_failure())
         except EvalError as error:
             _end(ctx, error)
-        except click.NoSuchOption as error:
-            if error.option_name == "--contains":
-                _end(ctx, UsageError("--contains is now --match contains."))
-            raise
         except (click.exceptions.ClickException, click.exceptions.Exit, click.exceptions.Abort):
             raise
         except Exception as error:  # noqa: BLE001 - whatever it is, it must not look like a failed gate
             defect = Defect.from_exception(error)
             click.echo(f"{defect.detail}Error: {defect.sentence}", err=True)
             ctx.exit(defect.exit_code)
+
+
+def _in_language(named: str | None) -> AbstractContextManager[None]:
+    if not named:
+        return nullcontext()
+    words: AbstractContextManager[None] = import_module("model_accuracy_eval.report.languages").reading(named)
+    return words
 
 
 def _end(context: click.Context, error: EvalError) -> NoReturn:

@@ -3,7 +3,7 @@
 EvalError
 ├── UsageError              2  the command line, the configuration or the data cannot be used
 │   ├── UnknownName            the name of a setting, metric … does not exist; similar names are shown
-│   │   └── UnknownDataset        that of a dataset; its kind is shown, and how to bring one's own
+│   ├── UnknownDataset         that of a dataset; its kind is shown, and how to bring one's own
 │   ├── BadValue               the value of a setting is not allowed
 │   ├── Unsupported            a task file of another tool uses a feature that is not supported
 │   ├── BadData                a data file is unreadable or has the wrong format
@@ -24,7 +24,7 @@ Errors of libraries and of the operating system are converted to these by the mo
 import difflib
 import signal
 import traceback
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 _SHOWN = 20
 """How many names a sentence lists; it only counts the rest."""
@@ -74,39 +74,8 @@ class UnknownName(UsageError):
         super().__init__(f"There is no {kind} called '{name}'{where}; {hint}")
 
 
-class UnknownDataset(UnknownName):
+class UnknownDataset(UsageError):
     """A dataset that the table does not have. Another dataset must not be taken for it because its name is similar."""
-
-    def __init__(
-        self,
-        name: str,
-        *,
-        near: Sequence[str] = (),
-        kind: str | None = None,
-        of_kind: Sequence[str] = (),
-        beginning: Sequence[str] = (),
-        prompts: tuple[str, str, Sequence[str]] | None = None,
-    ) -> None:
-        """`near`: names that this one is a slip of. `beginning`: those that it begins. `prompts`: the dataset, the
-        unknown prompt, and those it has."""
-        if prompts:
-            dataset, prompt, others = prompts
-            has = f"there are: {', '.join(others)}" if others else "it has one alone"
-            UsageError.__init__(self, f"The dataset '{dataset}' has no prompt called '{prompt}'; {has}.")
-            return
-        hint = f"; did you mean {' or '.join(near)}?" if near else "."
-        if beginning and not near:
-            hint += f" These begin so: {', '.join(beginning)}."
-        elif kind and not near:
-            hint += f" Of the kind '{kind}' there are {', '.join(of_kind)} and others."
-        base = name.partition("@")[0]
-        UsageError.__init__(
-            self,
-            f"There is no dataset called '{name}'{hint} `model-accuracy-eval tasks list` shows all of them. Tasks of "
-            f"lm-eval come from their folder: --tasks-path FOLDER --datasets {base}; datasets of a hub by their "
-            "address: --datasets hf:OWNER/NAME.",
-            next_step="model-accuracy-eval tasks list",
-        )
 
 
 class BadValue(UsageError):

@@ -37,6 +37,7 @@ LIBRARIES = {
     "ray": Extra("Running on a cluster", "ray"),
     "requests": Extra("Talking to container engines", "action"),
     "sacrebleu": Extra("BLEU, chrF and TER", "text"),
+    "tokenizers": Extra("Counting tokens as the weights do", "tokens"),
     "urllib3": Extra("Talking to container engines", "action"),
     "uvloop": Extra("A faster event loop", "fast"),
 }

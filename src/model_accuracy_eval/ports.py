@@ -1,7 +1,7 @@
 """The outside world as a run sees it: small Protocols. `run/build.py` makes the real parts, tests play them."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
 
@@ -20,6 +20,7 @@ from model_accuracy_eval.records import (
     LoglikelihoodRequest,
     LoglikelihoodSetting,
     Outcome,
+    ReadAgain,
     Recipe,
     Record,
     Reply,
@@ -29,6 +30,8 @@ from model_accuracy_eval.records import (
     RowsPin,
     RunPlan,
     Samplers,
+    ScoredReply,
+    ScoredToken,
     Service,
     WeightsInfo,
 )
@@ -92,6 +95,47 @@ class Connect(Protocol):
     """Makes the client of a service. `role` says what the service is there for: each role has an API key of its own."""
 
     def __call__(self, service: Service, limits: ClientLimits, *, role: ServiceRole) -> Chat: ...
+
+
+class Subject(Protocol):
+    """A service, as probes of its faults ask it. Answers come in the order of the requests."""
+
+    salt: str
+    """Digits that no other look at the service has: a prompt with them is in no cache."""
+
+    async def ask(self, requests: Sequence[Request], at_once: int = 1) -> list[Reply]:
+        """Streamed chat answers, so many requests in flight."""
+
+    async def scored(self, requests: Sequence[Request], at_once: int = 1) -> list[ScoredReply | Fault]:
+        """Answers in one piece, with the log-probabilities of their tokens if the service gives them."""
+
+    async def answered(self, asked: Sequence[tuple[Request, bool]], at_once: int = 1) -> list[ScoredReply | Fault]:
+        """Answers, streamed where the flag says so; only those in one piece have tokens."""
+
+    async def rescored(self, prompt: str, tokens: int) -> ReadAgain | Fault:
+        """What follows a text, as it was written and as it is read."""
+
+    async def forced(
+        self, asked: Sequence[tuple[Request, ScoredReply]], at_once: int = 1
+    ) -> list[tuple[ScoredToken, ...] | Fault]:
+        """The tokens of given answers, as they are read behind the prompts of the requests."""
+
+    async def abandon(
+        self, given_up: Sequence[tuple[Request, float]], beside: Sequence[tuple[Request, bool]], at_once: int
+    ) -> list[ScoredReply | Fault]:
+        """Begins to ask all of them, and hangs up on each after its seconds. Returns the answers to what is asked
+        beside."""
+
+    async def metrics(self) -> str:
+        """What it counts of itself, in Prometheus' text format; empty where it does not tell."""
+
+    async def close(self) -> None: ...
+
+
+class OpenSubject(Protocol):
+    """Makes the client with which probes ask a service."""
+
+    def __call__(self, service: Service, limits: ClientLimits) -> Subject: ...
 
 
 # The adapter, on this machine or on the nodes of a cluster.
@@ -360,32 +404,48 @@ class Clock(Protocol):
         """While entered, a stop calls `callback` once, in the thread of the running event loop."""
 
 
-class Activity(Protocol):
-    """What is known of a dataset while it is asked, besides its counts. Any thread may read it."""
+class Activity:
+    """What is known of a dataset while it is asked, besides its counts: its figure so far, its tokens, its requests.
+    Any thread may read it."""
 
-    @property
-    def first_asked(self) -> float | None:
-        """Returns when its first request was sent; None: it waits for its turn."""
+    def __init__(
+        self, elapsed: Callable[[], float], so_far: Callable[[], FigureSoFar | str | None], *, may_end_early: bool
+    ) -> None:
+        """`so_far`: returns the figure of what is judged, or why there is none; None: there is not enough yet."""
+        self._elapsed = elapsed
+        self.may_end_early = may_end_early
+        self.so_far = so_far
+        self.first_asked: float | None = None
+        """When its first request was sent; None: it waits for its turn."""
+        self.tokens = 0
+        """Of its answers."""
+        self._under_way = 0
+        self._changed = 0.0
+        self._request_seconds = 0.0
 
-    @property
-    def may_end_early(self) -> bool:
-        """Whether not all of it may be needed."""
+    @contextmanager
+    def request(self) -> Iterator[None]:
+        """While a request is under way."""
+        if self.first_asked is None:
+            self.first_asked = self._elapsed()
+        self._change(+1)
+        try:
+            yield
+        finally:
+            self._change(-1)
 
-    @property
-    def tokens(self) -> int:
-        """Returns how many tokens its answers had."""
+    def _change(self, number: int) -> None:
+        self._request_seconds, self._changed = self.request_seconds, self._elapsed()
+        self._under_way += number
 
     @property
     def request_seconds(self) -> float:
-        """Returns how long its requests took, those that are under way included."""
-
-    @property
-    def so_far(self) -> Callable[[], FigureSoFar | str | None]:
-        """Returns the figure of what is judged, or why there is none; None: there is not enough yet."""
+        """How long its requests took, those that are under way included."""
+        return self._request_seconds + self._under_way * (self._elapsed() - self._changed)
 
 
-class ProgressDisplay(Protocol):
-    """Shows how far the run is, to a person or in a CI log."""
+class ProgressDisplay:
+    """Shows how far the run is, to a person or in a CI log. A display inherits what it has nothing to do for."""
 
     def enter(self, stage: str) -> None:
         """Shows that a stage of the run begins."""
@@ -409,6 +469,7 @@ class Ports:
     """Everything outside the program that a run may use."""
 
     connect: Connect
+    open_subject: OpenSubject
     launcher: Launcher
     hub: DataHub
     make_rows: MakeRows
@@ -421,7 +482,9 @@ class Ports:
     progress: ProgressDisplay
     facts: Mapping[str, str]
     """Versions and machine, for the report."""
+    finds_causes: bool = False
+    """Whether the service is looked at where a gate failed, which takes up to two minutes."""
     open_sandbox: Callable[[], Sandbox] | None = None
-    """Opens the sandbox, within a running event loop; None: there is none."""
+    """Opens the sandbox, within a running event loop, or gives the one that the run has opened; None: there is none."""
     cluster: ReplicaSource | None = None
     """Where deploy.sh runs in place of this machine; None: it runs here."""

@@ -18,7 +18,6 @@ from model_accuracy_eval.records import Comparison, Counts, Report, Settings
 from model_accuracy_eval.rescoring.rescoring_result import Rescored
 from model_accuracy_eval.rescoring.saved_files import RescoreOptions, rescored
 from model_accuracy_eval.run import engines, pipeline, plan_parts, setting_values
-from model_accuracy_eval.run.previous_run import PreviousRun
 from model_accuracy_eval.run.previous_run import compare as compare_runs
 from model_accuracy_eval.run_folder import kept_run
 from model_accuracy_eval.run_folder.run_archive import open_archive
@@ -83,7 +82,7 @@ def compare(base: PathLike, new: PathLike, *, unverified: bool = False) -> Compa
     `unverified`: goes on with a run whose files are not as it left them, and says so in the notes.
     """
     kept = (kept_run.opened(open_archive(os.fspath(place)), unverified=unverified) for place in (base, new))
-    return compare_runs(*map(PreviousRun, kept))
+    return compare_runs(*kept)
 
 
 def rescore(
@@ -160,14 +159,8 @@ class _Callbacks(ProgressDisplay):
     def begin(self, dataset: str, counts: Counts, activity: Activity | None = None) -> None:
         self.update(dataset, counts)
 
-    def tick(self) -> None:
-        """Tells nothing new."""
-
     def update(self, dataset: str, counts: Counts) -> None:
         self._on_progress(ProgressEvent(kind="dataset", stage=self._stage, dataset=dataset, counts=counts))
 
     def end(self, dataset: str, counts: Counts) -> None:
         self.update(dataset, counts)
-
-    def close(self) -> None:
-        """Nothing is open."""

@@ -13,7 +13,7 @@ from msgspec import Meta
 
 Count = Annotated[int, Meta(ge=1)]
 Seconds = Annotated[float, Meta(gt=0)]
-SamplingSetting = Literal["server", "plain"]
+SamplingSetting = Literal["server", "plain", "greedy", "pass@1", "pass@10"]
 LoglikelihoodSetting = Literal["auto", "echo", "prompt-logprobs", "top-logprobs", "extracted"]
 
 
@@ -36,7 +36,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     HEADINGS: ClassVar[Mapping[str, str]] = {
         "adapter": "What is evaluated",
-        "preset": "Prompts and sampling",
+        "prompt_strategy": "Prompts and sampling",
         "k": "Scoring and gates",
         "concurrency": "Concurrency and timeouts",
         "out": "Output",
@@ -197,10 +197,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         ),
     ] = None
 
-    preset: Annotated[
-        Literal["greedy", "pass@1", "pass@10"] | None,
-        about("Sampling protocol of code benchmarks: n, temperature, top_k and k at once; settings given as well win."),
-    ] = None
     prompt_strategy: Annotated[
         Literal["standard", "scot", "few-shot", "cgo"], about("Prompt style of code benchmarks.")
     ] = "standard"
@@ -219,14 +215,28 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         SamplingSetting,
         about(
             "Samplers beside temperature and top_p, such as min_p and penalties: server leaves them to the service, "
-            "plain sends neutral values of all that it accepts; --generation wins.",
+            "plain sends neutral values of all that it accepts; --generation wins. The others are protocols of code "
+            "benchmarks, n, temperature, top_k and k at once; settings given as well win.",
             identifies=True,
         ),
     ] = "server"
     max_tokens: Annotated[
         Count | None,
-        about("Maximum number of tokens in an answer; default: the dataset's.", identifies=True, common=True),
+        about(
+            "Maximum number of tokens in an answer, thoughts included; default: the dataset's, and with thinking on at "
+            "least 16384, with a budget as many more.",
+            identifies=True,
+            common=True,
+        ),
     ] = None
+    thinking: Annotated[
+        Annotated[str, Meta(pattern=r"^(?:server|on|off|budget=[1-9]\d*)$")],
+        about(
+            "Whether the model thinks before it answers: on, off, or budget=N for at most N tokens of thought, by the "
+            "fields that the service understands; server leaves it to the service.",
+            identifies=True,
+        ),
+    ] = "server"
     seed: Annotated[
         Annotated[int, Meta(ge=0)] | None,
         about("Base seed; each sample gets its own seed from it. `none` sends no seed.", identifies=True),

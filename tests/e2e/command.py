@@ -44,9 +44,13 @@ def environment(**more: str) -> dict[str, str]:
 
 
 def start(*arguments: object, **more: str) -> "subprocess.Popen[str]":
+    return start_in(ROOT, *arguments, **more)
+
+
+def start_in(folder: Path, *arguments: object, **more: str) -> "subprocess.Popen[str]":
     command = [sys.executable, "-m", "model_accuracy_eval", *map(str, arguments)]
     return subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(**more), cwd=ROOT
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(**more), cwd=folder
     )
 
 
@@ -57,11 +61,15 @@ def finish(process: "subprocess.Popen[str]", seconds: float = HANGING) -> Done:
 
 
 def run(*arguments: object, **more: str) -> Done:
+    return run_in(ROOT, *arguments, **more)
+
+
+def run_in(folder: Path, *arguments: object, **more: str) -> Done:
     """In this process, since to start another one takes longer than most commands do; with E2E=processes in another."""
     if os.environ.get("E2E") == "processes":
-        return finish(start(*arguments, **more))
+        return finish(start_in(folder, *arguments, **more))
     runner, before = CliRunner(env=environment(**more)), Path.cwd()
-    os.chdir(ROOT)
+    os.chdir(folder)
     try:
         # In a new context no test has said how functions are loaded.
         done = Context().run(runner.invoke, main, [*map(str, arguments)], prog_name="model-accuracy-eval")

@@ -103,14 +103,3 @@ def test_n17_a_task_of_core_without_its_file_is_named(tmp_path: Path) -> None:
     """The whole of CORE cannot be run where a file is missing; the sentence says which."""
     with pytest.raises(Exception, match="core/hellaswag.jsonl"):
         evaluate("http://127.0.0.1:9", "core", tmp_path)
-
-
-@pytest.mark.parametrize("name", ["svamp", "core_copa", "arc", "chat_core"])
-def test_a_benchmark_can_be_looked_at(name: str) -> None:
-    """`tasks show` prints its definition and its first problem as it is sent."""
-    first = find(GROUPS[name].members[0] if name in GROUPS else name)
-    (problem,) = built(first, 1).problems
-    done = command.run("tasks", "show", name, "--data-dir", REAL)
-    assert done.code == 0, done.err
-    assert "── right answer ──" in done.out
-    assert problem.messages[-1].content in done.out

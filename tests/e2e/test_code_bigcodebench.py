@@ -22,7 +22,7 @@ from model_accuracy_eval.benchmarks.dataset_table import find
 from model_accuracy_eval.errors import Refused
 from model_accuracy_eval.records import Attempt, ClientLimits, Problem, Report, RunPlan, Sampling
 from model_accuracy_eval.records.code import Execution, Program
-from model_accuracy_eval.run.shared_sandbox import check_sandbox
+from model_accuracy_eval.run.shared_sandbox import check_sandbox, one_sandbox
 from model_accuracy_eval.sandbox.backends import open_sandbox
 from model_accuracy_eval.scoring.code.code_syntax import parse_source
 from model_accuracy_eval.scoring.figures.scorecard import Scorecard
@@ -141,7 +141,7 @@ class Coder:
 
 def evaluate(server: FaultServer, sandbox: str, out: Path, **settings: object) -> Report:
     values = {
-        "endpoint": server.url, "data-dir": str(REAL), "out": str(out), "preset": "greedy", "sandbox": sandbox, **settings
+        "endpoint": server.url, "data-dir": str(REAL), "out": str(out), "sampling": "greedy", "sandbox": sandbox, **settings
     }  # fmt: skip
     return command.evaluate(values)
 
@@ -168,5 +168,8 @@ def test_without_its_libraries_it_is_refused_with_their_names(sandbox: str) -> N
     plan = RunPlan(
         run_id="0" * 32, stamp="s", tasks=(prepared.task,), sampling=Sampling(), client_limits=ClientLimits()
     )
-    with pytest.raises(Refused, match=r"cannot judge bigcodebench.*lacks .*folium.*--sandbox-image"):
-        check_sandbox(plan, [prepared], fake_ports(open_sandbox=lambda: open_sandbox(sandbox, {})))
+    with (
+        one_sandbox(fake_ports(open_sandbox=lambda: open_sandbox(sandbox, {}))) as ports,
+        pytest.raises(Refused, match=r"cannot judge bigcodebench.*lacks .*folium.*--sandbox-image"),
+    ):
+        check_sandbox(plan, [prepared], ports)

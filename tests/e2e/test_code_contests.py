@@ -92,8 +92,6 @@ exec:
 @pytest.mark.parametrize(
     ("rules", "share"),
     [
-        ("  stdin: cases", 50.0),
-        ('  stdin:\n    - {input: "2", output: "4"}\n    - {input: "3", output: "6"}', 50.0),
         (
             "  stdin: cases\n  checker: |\n    def check(given, expected, output):\n        return int(output) > 3",
             100.0,

@@ -183,5 +183,5 @@ def test_other_datasets_are_checked_too() -> None:
     """Rows and prompts of one whose answers are no programs."""
     done = command.run("tasks", "check", "demo_arithmetic", "--limit", 3)
     assert (done.code, done.out) == (
-        0, "demo_arithmetic: 3 problems, and every prompt could be made; its answers are no programs.\n",
+        0, "demo_arithmetic: 3 problems, every prompt could be made, and every right answer would be judged right.\n",
     )  # fmt: skip

@@ -3,10 +3,12 @@
 import base64
 import json
 import sys
+import wave
 from pathlib import Path
 
 import numpy as np
 import pytest
+from tests import packed_page
 from tests.e2e import command
 from tests.waiting import free_port, is_open
 
@@ -94,6 +96,29 @@ def test_the_demo_reads_pictures_when_told_to(tmp_path: Path) -> None:
     assert "demo_digits: 500 of 500 samples answered." in done.out
     results = json.loads((command.only_run(tmp_path) / f"results/{command.LABEL}/demo_digits.json").read_bytes())
     assert results["pass@5"] > results["avg@5"] > 75
+
+
+def test_the_demo_reads_them_aloud(tmp_path: Path) -> None:
+    """Nothing but sound comes back: its files are there, equal ones once, and its transcript is what is judged."""
+    done = command.run("demo", "--task-type", "any-to-any", "--port", free_port(), "--out", tmp_path)
+    assert done.code == 0, done.out + done.err
+    folder = command.only_run(tmp_path)
+    results = json.loads((folder / f"results/{command.LABEL}/demo_spoken.json").read_bytes())
+    assert results["pass@5"] > results["avg@5"] > 75
+    lines = (folder / f"predictions/{command.LABEL}/demo_spoken.jsonl").read_text().splitlines()
+    said = {line["prediction"]: line["media"] for line in map(json.loads, lines)}
+    for text, (media,) in said.items():
+        with wave.open(str(folder / media["name"])) as sound:
+            assert sound.getnframes() == 640 * len(text)
+        assert media["name"] in (folder / "manifest.sha256").read_text()
+    kept = list((folder / f"predictions/{command.LABEL}/demo_spoken_media").iterdir())
+    assert len(kept) == len(said)
+    counts = json.loads((folder / "run.json").read_bytes())["datasets"]["demo_spoken"]["counts"]
+    assert (counts["with_media"], counts["audio_only"], counts["empty"]) == (500, 0, 0)
+    shown = packed_page.unpacked(packed_page.data_elements((folder / "report.html").read_bytes())["chunk-0-0"])
+    problem = shown[0]
+    ((kind, name, _),) = problem["samples"][0]["media"]
+    assert (kind, problem["pictures"][name][:22]) == ("audio", "data:audio/wav;base64,")
 
 
 REFUSED: dict[str, tuple[str, list[str], int, str]] = {

@@ -44,10 +44,10 @@ class FirstTry:
         return self.fault
 
 
-@pytest.fixture
-def questions(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def questions(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows = [f"How long is this text number {'x' * number}?" for number in range(PROBLEMS)]
-    file = tmp_path / "lengths.jsonl"
+    file = tmp_path_factory.mktemp("questions") / "lengths.jsonl"
     file.write_text("".join(json.dumps({"question": row, "answer": str(len(row))}) + "\n" for row in rows))
     return file
 
@@ -65,10 +65,10 @@ def figures(report: Report) -> dict[str, float | None]:
     return {row.metric: row.value for row in report.dataset_results[0].rows}
 
 
-@pytest.fixture
-def undisturbed(questions: Path, tmp_path: Path) -> dict[str, float | None]:
+@pytest.fixture(scope="module")
+def undisturbed(questions: Path) -> dict[str, float | None]:
     with FaultServer(answer) as server:
-        report = evaluate(server, questions, tmp_path / "undisturbed")
+        report = evaluate(server, questions, questions.parent / "undisturbed")
     found = figures(report)
     assert 0 < (found["avg@5"] or 0) < 100
     return found

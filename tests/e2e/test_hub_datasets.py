@@ -106,8 +106,8 @@ def test_show_prints_what_is_guessed_and_columns_say_otherwise(hub: FakeHub, tmp
     )
     assert shown.code == 0, shown.err
     assert "Read: question from 'problem', right answer from 'solution'" in shown.out
-    assert "── right answer ──\n7000" in shown.out
-    assert "── user ──\neasy" in other.out, other.out + other.err
+    assert "judged by the number: '7000' is right" in shown.out
+    assert "is sent as\n  | easy" in other.out, other.out + other.err
     refused = command.run("tasks", "show", "gsm8k", "--columns", "question", **around(hub, tmp_path))
     assert refused.code == 2
     assert "not 'question'" in refused.err

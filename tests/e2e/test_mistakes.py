@@ -7,8 +7,6 @@ import contextlib
 import os
 import re
 import shlex
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,7 +14,7 @@ import pytest
 from tests.e2e import command
 from tests.e2e.mistakes import MISTAKES, Mistake, healthy
 from tests.servers.http import HttpServer
-from tests.waiting import HANGING, free_port
+from tests.waiting import free_port
 
 PAGE = command.ROOT / "tests/golden/mistakes.md"
 HEAD = """\
@@ -38,7 +36,6 @@ _SAME_EVERYWHERE = (
     (r"Port \d+ is", "Port 8000 is"),
     (r"process \d+ listens on \d+", "process 4711 listens on 9000"),
     (r"--port \d+", "--port 9000"),
-    (r"python -m model_accuracy_eval", "model-accuracy-eval"),
 )
 """What differs from machine to machine, and what the page shows in its place."""
 
@@ -53,7 +50,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return command.only_run(out)
 
 
-def happened(mistake: Mistake, folder: Path, run: Path) -> "subprocess.CompletedProcess[str]":
+def happened(mistake: Mistake, folder: Path, run: Path) -> command.Done:
     values = {"port": free_port(), "other": free_port(), "run": run}
     for name, text in mistake.files.items():
         path = folder / name
@@ -63,11 +60,7 @@ def happened(mistake: Mistake, folder: Path, run: Path) -> "subprocess.Completed
         if isinstance(server, HttpServer):
             values |= {"url": server.url, "https": server.url.replace("http:", "https:"), "used": server.port}
         words = [word.format(**values) for word in shlex.split(mistake.command)]
-        return subprocess.run(
-            [sys.executable, "-m", "model_accuracy_eval", *words],
-            check=False, capture_output=True, text=True, cwd=folder, timeout=HANGING,
-            env=command.environment(**mistake.environment),
-        )  # fmt: skip
+        return command.run_in(folder, *words, **mistake.environment)
 
 
 def shown(text: str, *folders: Path) -> str:
@@ -83,10 +76,10 @@ def shown(text: str, *folders: Path) -> str:
 def test_a_mistake_ends_with_a_sentence_and_a_code(mistake: Mistake, tmp_path: Path, run: Path) -> None:
     """The page has the sentence and the command as they were seen."""
     done = happened(mistake, tmp_path, run)
-    assert done.returncode == mistake.code, done.stdout + done.stderr
+    assert done.code == mistake.code, done.out + done.err
     # A key is looked at when the service is asked for the first time.
     assert mistake.code not in {2, 3} or mistake.environment or not (tmp_path / "outputs").exists()
-    told = (done.stdout + done.stderr).splitlines()
+    told = (done.out + done.err).splitlines()
     pattern = r"(?:Error: |[A-Z][a-z, ]+ \(exit code \d+\): )(.*)"
     (sentence,) = [found[1] for line in told if (found := re.fullmatch(pattern, line))]
     steps = [line.removeprefix("Next: ") for line in told if line.startswith("Next: ")]

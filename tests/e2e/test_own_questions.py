@@ -50,7 +50,11 @@ def test_a_file_is_told_judged_by_the_kinds_of_its_rows_and_written_down(tmp_pat
         told = " ".join(done.err.split())
         assert "Judged: 2 rows by the text, 2 rows by the letter." in told
         assert "1 row with several right answers, any of which counts: row 1 takes '4' or 'four'." in told
-        assert "Row 1: a reply 'The answer is 4.' is right." in told
+        assert "Row 2 is sent" not in told  # which is of the same kind as row 1
+        assert "Row 1 is sent as | 2+2? | | Think it through" in told
+        assert "and judged by the text: '4' is right; 'The answer is 4.' is right; 'I do not know.' is wrong." in told
+        assert "Row 3 is sent as | Which is red? | | A. sky | B. blood | | Think it through" in told
+        assert "and judged by the letter: 'ANSWER: B' is right; 'blood' is right; 'ANSWER: A' is wrong." in told
         assert "50.00" in done.out
         page = next(tmp_path.glob("out/[0-9a-f]*/report.html")).read_text()
         assert "row 1 takes" in page
@@ -65,8 +69,6 @@ def test_a_file_is_told_judged_by_the_kinds_of_its_rows_and_written_down(tmp_pat
         again = asked(server, tmp_path / "again", "--datasets", tmp_path / "mine.yaml")
         assert again.code == 0, again.err
         assert summary(tmp_path / "again") == first
-        old = asked(server, tmp_path, "--datasets", mine, "--contains")
-        assert (old.code, old.err.strip()) == (2, "Error: --contains is now --match contains.")
         (tmp_path / "loose").mkdir()
         loose = asked(server, tmp_path / "loose", "--datasets", mine, "--match", "contains")
         assert (loose.code, "75.00" in loose.out) == (0, True), loose.out
@@ -114,4 +116,4 @@ def test_a_sheet_of_a_workbook_is_found_and_shown(tmp_path: Path) -> None:
     (tmp_path / "a.xlsx").write_bytes(cells)
     for name, more in {tmp_path / "a.xlsx#Main": (), "a.xlsx": ("--data-dir", tmp_path)}.items():
         shown = command.run("tasks", "show", name, *more)
-        assert (shown.code, "── user ──\n1+1?\n" in shown.out, "── right answer ──\n2" in shown.out) == (0, True, True)
+        assert (shown.code, "  | 1+1?\n" in shown.out, "by the number: '2' is right" in shown.out) == (0, True, True)

@@ -8,7 +8,7 @@ import pytest
 from tests.e2e import command
 from tests.servers.sampler_server import Accepts, SamplerServer
 
-from model_accuracy_eval.client.dialects import NEUTRAL_SAMPLERS
+from model_accuracy_eval.records.exchange import NEUTRAL_SAMPLERS
 
 SERVICES: dict[str, Accepts] = {
     "takes all": lambda _name, _value: True,

@@ -41,7 +41,7 @@ def stopped(process: "subprocess.Popen[str]", number: signal.Signals = signal.SI
 def test_some_moments_of_a_start(tmp_path: Path) -> None:
     """Before the handlers of a run, while it is planned, probing and asking: always 130 or 143."""
     chance = random.Random(20261122)
-    with FaultServer(style=Style(delay=0.01)) as server:
+    with FaultServer(style=Style(delay=1.0)) as server:  # no run ends before it is stopped
         asked = ["--endpoint", server.url, "--datasets", "demo_gsm8k", "--out", tmp_path]
         for moment in range(MOMENTS):
             process = command.start("run", *asked)

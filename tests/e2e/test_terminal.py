@@ -92,7 +92,7 @@ def test_a_run_shows_its_figure_and_its_table_within_the_columns(columns: int, t
     table = seen.lines[begin:end]
     assert max(map(shown_width, table)) <= columns, table
     assert sum("accuracy (2 runs average)" in line for line in table) == 2
-    assert seen.text.count("Complete: 2 datasets, no gate (exit code 0).") == 1
+    assert seen.text.count("Complete, no gate (exit code 0): ") == 1
     assert seen.raw.rindex("\x1b[?25h") > seen.raw.rindex("\x1b[?25l")
 
 

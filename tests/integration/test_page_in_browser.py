@@ -1,22 +1,28 @@
 """The report page in a real Chromium: every reply is one click away, whatever it says."""
 
+import base64
+import hashlib
 import json
 from collections.abc import Iterator
 from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import msgspec
 import pytest
 from msgspec.structs import replace
 from tests.browser import Tab, find_chromium, opened
+from tests.pictures import png
+from tests.sounds import wav
 from tests.unit.report.test_comparison_page import compared
+from tests.unit.report.test_languages import left_in_english
 from tests.unit.report.test_page import HOSTILE, MIXED, QUESTIONS, dataset_result, problem_result, report
 from tests.unit.report.test_page_replies import answer, failure
 
-from model_accuracy_eval.records import DatasetResult, VerdictReason
+from model_accuracy_eval.records import DatasetResult, Media, MediaKind, VerdictReason
 from model_accuracy_eval.records.code import Execution, Program
-from model_accuracy_eval.report import page, page_replies
+from model_accuracy_eval.report import languages, page, page_replies
 from model_accuracy_eval.report.page_replies import SampleDocument
 from model_accuracy_eval.run_folder import predictions
 
@@ -90,6 +96,51 @@ def test_a_click_opens_every_reply(fresh: Tab, tmp_path: Path) -> None:
     assert fresh.get("location.hash") == "#sums/2/1"
     chosen = f"{PANEL}.querySelector('.chosen a').getAttribute('href')"
     assert fresh.get(chosen) == "#sums/2/1"
+    assert fresh.troubles() == []
+
+
+def test_the_answer_is_marked_where_it_was_read(fresh: Tab, tmp_path: Path) -> None:
+    """The last place with it as words of their own; problems are linked by their own ids, where these are single."""
+    results = (
+        replace(problem_result(0, ("right",)), key=("sum/4",)),
+        replace(problem_result(1, ("right",)), key=("0",)),
+    )
+    lines = [answer(0, 0, "4 + 14.4? It is 4, says (14) the owl."), answer(1, 0, "4")]
+    shown(fresh, tmp_path, dataset_result(results), lines, "#sums/0/0")
+    fresh.wait(f"{PANEL}.open")
+    assert fresh.get("[...document.querySelectorAll('dialog mark')].map(mark => mark.previousSibling.data)") == [
+        "4 + 14.4? It is "
+    ]
+    assert fresh.get("location.hash") == "#sums/sum%2F4/0"
+    links = "[...document.querySelectorAll('#explorer tbody a')].map(link => link.getAttribute('href'))"
+    assert sorted(fresh.get(links)) == ["#sums/1/0", "#sums/sum%2F4/0"]
+    shown(fresh, tmp_path, dataset_result(results), lines, "#sums/sum%2F4/0")
+    assert fresh.wait(f"{PANEL}.open && {PANEL}.innerText").startswith("sums · 0 · sum/4")
+    assert fresh.troubles() == []
+
+
+def _kept(kind: MediaKind, form: str, content: bytes, size: int) -> Media:
+    address = f"data:{kind}/{form};base64,{base64.b64encode(content).decode()}"
+    sha256 = hashlib.sha256(content).hexdigest()
+    return Media(kind=kind, format=form, sha256=sha256, size=size, name=f"m/{kind}{size}", url=address)
+
+
+def test_sounds_and_pictures_of_a_reply_are_played_and_shown(fresh: Tab, tmp_path: Path) -> None:
+    """Small ones lie in the page, whose policy lets them play; a large one is named with its file."""
+    media = [_kept("audio", "wav", wav(3), 9), _kept("image", "png", png(7), 9), _kept("audio", "wav", b"", 10**6)]
+    line = msgspec.json.decode(answer(0, 0, "It is 4."))
+    line["media"] = [msgspec.to_builtins(one) for one in media]
+    packed = page_replies.pack(
+        dataset_result((problem_result(0, ("right",)),)), [msgspec.json.encode(line)], [], [],
+        predictions.lines([], media, lambda one: b""),
+    )  # fmt: skip
+    file = tmp_path / "report.html"
+    result = dataset_result((problem_result(0, ("right",)),))
+    file.write_bytes(page.as_html(report(result), QUESTIONS, {result.dataset: packed}))
+    fresh.open(f"{file.as_uri()}#sums/0/0")
+    fresh.wait(f"{PANEL}.open && {PANEL}.querySelector('audio')?.duration > 0")
+    assert fresh.get("document.querySelector('dialog img').naturalWidth") > 0
+    assert "Sound, kept as m/audio1000000" in fresh.get(f"{PANEL}.innerText")
     assert fresh.troubles() == []
 
 
@@ -247,6 +298,69 @@ def test_hostile_text_does_nothing(fresh: Tab, tmp_path: Path) -> None:
     assert fresh.troubles() == []
 
 
+ESSAY = r"""# Solution
+
+1. So **$x^{10}$** is \(\frac{1}{2}\), and `$5` is not $5 or $6.
+
+| n | $n^2$ |
+|---|---|
+| 2 | 4 |
+
+\[ \sqrt[3]{27} =
+\boxed{3} \]
+
+- 2 ^ * 3 \unknown $\unknown$"""
+DRAWN = (
+    '<p class="heading">Solution</p><ol start="1"><li><p>So <strong><math><mrow><msup><mi>x</mi>',
+    "<math><mrow><mfrac><mrow><mn>1</mn></mrow><mrow><mn>2</mn></mrow></mfrac></mrow></math>",
+    "and <code>$5</code> is not $5 or $6.",
+    "<td>2</td><td>4</td>",
+    '<math display="block"><mrow><mroot><mrow><mn>27</mn></mrow><mrow><mn>3</mn></mrow></mroot><mo>=</mo><mrow class="boxed">',
+    "<ul><li><p>2 ^ * 3 \\unknown <math><mrow><mtext>\\unknown</mtext></mrow></math></p></li></ul>",
+)
+ATTACK = r"""<script>document.title='owned'</script> **<img src=x onerror="document.title='owned'">** <b>bold</b>
+[click](javascript:document.title='owned') ![seen](http://127.0.0.1:9/a.png) <a href="javascript:0">x</a>
+$\text{<img src=x onerror=0>}$ $\constructor$ $<script>document.title='owned'</script>$ """
+
+
+def test_markdown_and_formulas_are_drawn_on_request(fresh: Tab, tmp_path: Path) -> None:
+    """By a key or a button, of every reply that is opened from then on; a second time, the text is as it was written."""
+    lines = [answer(0, 0, ESSAY), answer(1, 0, "*4*")]
+    results = (problem_result(0, ("right",)), problem_result(1, ("right",)))
+    shown(fresh, tmp_path, dataset_result(results), lines, "#sums/0/0")
+    fresh.wait(f"{PANEL}.open")
+    as_written = f"{PANEL}.querySelector('pre.reply').innerHTML"
+    before = fresh.get(as_written)
+    assert fresh.get(f"{PANEL}.querySelectorAll('math').length") == 0
+    fresh.press("m")
+    drawn = fresh.get(as_written)
+    for part in DRAWN:
+        assert part in drawn
+    fresh.press("j")
+    fresh.wait(f"location.hash === '#sums/1/0' && {as_written} === '<p><em>4</em></p>'")
+    fresh.click("dialog .dress")
+    assert fresh.get(as_written) == '*<mark title="Read as the answer">4</mark>*'
+    fresh.press("k")
+    fresh.wait(f"location.hash === '#sums/0/0' && {as_written} === {json.dumps(before)}")
+    assert fresh.troubles() == []
+
+
+@pytest.mark.parametrize("hostile", [ATTACK, HOSTILE.replace("\ud800", "?"), f"${'{' * 9000}$ $" + "\\hat" * 900 + "$",
+                                     "> " * 5000 + "x", "- " * 5000, "\\[" * 20_000, "**a " * 9000])  # fmt: skip
+def test_hostile_text_does_nothing_where_it_is_drawn(hostile: str, fresh: Tab, tmp_path: Path) -> None:
+    """Nothing runs, loads, leads anywhere or is left out; nor is the tab busy with it for ever."""
+    shown(fresh, tmp_path, dataset_result((problem_result(0, ("right",)),)), [answer(0, 0, hostile)], "#sums/0/0")
+    fresh.wait(f"{PANEL}.open")
+    fresh.press("m")
+    fresh.wait(f"{PANEL}.querySelector('.dress').ariaPressed === 'true'")
+    strange = ":is(a, img, script, iframe, style, [onerror], [href], [src])"
+    assert fresh.get(f"{PANEL}.querySelectorAll('pre.drawn {strange}').length") == 0
+    assert fresh.get("document.title").startswith("Passed")
+    if hostile == ATTACK:
+        assert "<script>document.title='owned'</script>" in fresh.get(f"{PANEL}.querySelector('pre.reply').textContent")
+    assert fresh.troubles() == []
+
+
 def test_policy_stops_scripts_that_are_not_ours(fresh: Tab, tmp_path: Path) -> None:
     """Even if something got past the escaping, the page's policy keeps it from running."""
     html = page.as_html(report(dataset_result(MIXED)), QUESTIONS)
@@ -369,3 +483,25 @@ def test_a_problem_that_is_clicked_while_another_one_closes_is_opened(fresh: Tab
     fresh.get("history.back()")
     fresh.wait(f"!{PANEL}.open && location.hash === '#show=wrong'")
     assert fresh.get(STATUS) == "Wrong: 2 of 4"
+
+
+def test_what_the_script_shows_is_in_the_language_of_the_page(fresh: Tab, tmp_path: Path) -> None:
+    """The list and an open problem with all that one can have: no word of it is left in English."""
+    lines = [answer(0, 0, "四", reasoning="想"), answer(0, 1, "五" * 1300), answer(1, 0, "四"), answer(1, 1, "")]
+    whys: tuple[tuple[VerdictReason, ...], ...] = (("right", "wrong"), ("not found", "empty"), ("failed", "missing"))
+    results = tuple(problem_result(number, why, gold="四", wrong="五") for number, why in enumerate(whys))
+    with languages.reading("zh"):
+        shown(fresh, tmp_path, dataset_result(results, "数"), lines, "#find=四", {"数": dict.fromkeys(range(3), "问")})
+    texts = "document.querySelector('#explorer').innerText"
+    marks = (
+        "[...document.querySelectorAll('[aria-label], [title], [placeholder]')]"
+        ".map((one) => [one.ariaLabel, one.title, one.placeholder].join(' ')).join(' ')"
+    )
+    said = fresh.wait(f"{STATUS}.endsWith('中找到 3') && {texts}")
+    for number in range(3):
+        fresh.open(f"{(tmp_path / 'report.html').as_uri()}#{quote('数')}/{number}/0")
+        fresh.wait(f"{PANEL}?.open")
+        said += fresh.get(f"{PANEL}.innerText + {marks}")
+    assert [word for word in left_in_english(said) if word not in {"How", "many", "stop", "acme", "adapter"}] == []
+    assert "从回复中读到" in said
+    assert fresh.troubles() == []

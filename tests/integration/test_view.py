@@ -1,6 +1,9 @@
 """`view`: the page over a folder of runs, in a real browser."""
 
+import os
 import stat
+import tempfile
+import time
 import zipfile
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -40,6 +43,17 @@ def runs(tmp_path: Path) -> Path:
 
 def view(*arguments: str) -> Result:
     return CliRunner().invoke(main, ["view", "--no-browser", *arguments])
+
+
+def test_pages_of_yesterday_are_removed(runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of today may still be shown."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    old, new = (tmp_path / f"model-accuracy-eval-view-{name}" for name in ("old", "new"))
+    for place, age in ((old, 2 * 86_400), (new, 60)):
+        place.mkdir()
+        os.utime(place, (time.time() - age,) * 2)
+    assert view(str(runs)).exit_code == 0
+    assert (old.exists(), new.exists(), len([*tmp_path.glob("model-accuracy-eval-view-*")])) == (False, True, 2)
 
 
 def address(done: Result) -> str:

@@ -1,7 +1,9 @@
 """What some engines can do besides answering: pictures, tools and thoughts."""
 
+import contextlib
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from tests.live.demo_answers import SECONDS, DemoAnswers, evaluate, far_apart
 from tests.live.live_servers import LiveServer, serving
 
 from model_accuracy_eval.cli import main
+from model_accuracy_eval.run.thinking_probe import QUESTION as THINKING_QUESTION
 
 pytestmark = pytest.mark.timeout(1800)
 
@@ -45,9 +48,18 @@ TOOLS = {"vllm": ["--enable-auto-tool-choice", "--tool-call-parser", "hermes"], 
 be one to its parser of thoughts."""
 
 
-def ask_greedily(server: LiveServer, file: Path, out: Path) -> Path:
+@pytest.fixture(scope="module")
+def thinking(models: Models, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, LiveServer]]:
+    """Without parsers of thoughts."""
+    log = tmp_path_factory.mktemp("logs")
+    with contextlib.ExitStack() as stack:
+        names = ("vllm", "llamacpp")
+        yield {name: stack.enter_context(serving(name, models.written("thinking", name), log / name)) for name in names}
+
+
+def ask_greedily(server: LiveServer, file: Path, out: Path, *more: object) -> Path:
     """The folder of a run whose answers are the likeliest."""
-    asked = ["--endpoint", server.url, "--datasets", file, "--temperature", 0, "--out", out]
+    asked = ["--endpoint", server.url, "--datasets", file, "--temperature", 0, "--out", out, *more]
     done = command.finish(command.start("run", *asked), SECONDS)
     assert done.code == 0, done.out + done.err
     folder = command.only_run(out)
@@ -85,6 +97,27 @@ def test_thoughts_are_no_part_of_the_answer(parser: bool, models: Models, tmp_pa
             assert (text, reasoning) == ("#### 42", "six times seven")
         else:
             assert text == "<think>\nsix times seven\n</think>\n\n#### 42"
+
+
+@pytest.mark.parametrize(
+    ("setting", "said", "thinks"),
+    [
+        ("on", "Thinking is on by", True),
+        ("off", "Thinking is off by", False),
+        ("budget=3", "--thinking budget=3 has no effect: asked with chat_template_kwargs, ", True),
+    ],
+)
+@pytest.mark.parametrize("name", ["vllm", "llamacpp"])
+def test_thinking_takes_effect_or_is_told_to_have_none(
+    name: str, setting: str, said: str, thinks: bool, thinking: dict[str, LiveServer], tmp_path: Path
+) -> None:
+    """The chat template has the switch; neither engine ends a thought of this template after so many tokens."""
+    file = task(tmp_path, "counted", THINKING_QUESTION, "114")
+    folder = ask_greedily(thinking[name], file, tmp_path / "out", "--thinking", setting)
+    (finding,) = (one for one in command.facts(folder)["findings"] if one["probe"] == "thinking")
+    assert finding["sentence"].startswith(said)
+    thoughts = ["100 + 42 - 2 * 14" in line["prediction"] for line in journal_lines(folder, "counted")]
+    assert thoughts == [thinks, thinks]
 
 
 def test_pictures_are_read_on_vllm_as_by_the_numpy_server(numpy_digits: DemoAnswers, tmp_path: Path) -> None:

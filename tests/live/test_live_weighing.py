@@ -16,7 +16,6 @@ from tests.servers.asking import LIMITS
 from model_accuracy_eval.cli import main
 from model_accuracy_eval.client.chat import connect
 from model_accuracy_eval.client.method_detection import TopLogprobsClient
-from model_accuracy_eval.client.prompt_logprobs import JsonRequests
 from model_accuracy_eval.records import (
     Candidate,
     ClientLimits,
@@ -116,7 +115,7 @@ async def first_letters(url: str, questions: list[str]) -> list[Reply]:
     """Without the question that finds out whether the method works: a random model has no letters for that one."""
     chat = connect(Service(base_url=url), WAITING)
     try:
-        client = TopLogprobsClient(JsonRequests(chat._client), 20)
+        client = TopLogprobsClient(chat._client, 20)
         requests = [Request(messages=(Message(role="user", content=question),)) for question in questions]
         return [
             await client.loglikelihood(LoglikelihoodRequest(request=request, candidates=(), options=26))

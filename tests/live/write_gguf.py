@@ -56,7 +56,7 @@ def add_tokens(writer: gguf.GGUFWriter, folder: Path, size: int) -> None:
     options = json.loads((folder / "tokenizer_config.json").read_text())
     vocabulary: dict[str, int] = raw["model"]["vocab"]
     added = {token["content"]: token for token in raw["added_tokens"]}
-    if raw["model"]["type"] == "WordLevel":  # a token for each character: spelt in bytes, as llama.cpp reads
+    if raw["pre_tokenizer"] is None:  # its tokens are characters: spelt in bytes, as llama.cpp reads
         letters = byte_letters()
         vocabulary = {
             text if text in added else "".join(letters[byte] for byte in text.encode()): number

@@ -1,11 +1,13 @@
-"""Writes a tiny model that servers load: `python write_model.py random|speaking FOLDER`, where torch is.
+"""Writes a tiny model that servers load: `python write_model.py random|speaking|thinking FOLDER`, where torch is.
 
 random    a Llama of random weights, whose tokens are several characters long
 speaking  a Llama that knows the three conversations of `CONVERSATIONS` by heart, with a tool call and a thought
+thinking  one that knows `COUNTED`, and does not think where its template is told `enable_thinking` false
 """
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import torch
@@ -42,6 +44,15 @@ SUM = [("user", "What is 12*34?"), ("assistant", CALL), ("tool", "408"), ("assis
 THOUGHT = [("user", "Think: what is 6*7?"), ("assistant", "<think>\nsix times seven\n</think>\n\n#### 42")]
 LETTER = [("user", "Which letter comes first in the alphabet?"), ("assistant", "A")]
 CONVERSATIONS = (SUM, THOUGHT, LETTER)
+UNSAID = "<think>\n\n</think>\n\n"
+"""What the template says for a model that is not to think."""
+SWITCH = f"{{% if add_generation_prompt and enable_thinking is false %}}{{{{ {UNSAID!r} }}}}{{% endif %}}"
+COUNT = [("user", "How many whole numbers from 1 to 300 are divisible by 3 or by 7, but not by both?")]
+"""What `--thinking` asks to see its effect."""
+COUNTED = (
+    [*COUNT, ("assistant", "<think>\n100 + 42 - 2 * 14\n</think>\n\n114")],
+    [*COUNT, ("assistant", f"{UNSAID}114")],
+)
 _STEPS, _SURE = 1500, 0.002
 """Training ends when the mean loss of a token is that small."""
 
@@ -68,7 +79,7 @@ def sizes(tokenizer: PreTrainedTokenizerFast, spread: float) -> dict[str, object
         "num_hidden_layers": 2,
         "num_attention_heads": 2,
         "num_key_value_heads": 2,
-        "max_position_embeddings": 1024,
+        "max_position_embeddings": 32768,  # thoughts are given room
         "tie_word_embeddings": False,
         "initializer_range": spread,
         "bos_token_id": tokenizer.convert_tokens_to_ids("<|endoftext|>"),
@@ -82,16 +93,19 @@ def random_model(tokenizer: PreTrainedTokenizerFast) -> LlamaForCausalLM:
     return LlamaForCausalLM(LlamaConfig(**sizes(tokenizer, 0.3), head_dim=32))
 
 
-def speaking_model(tokenizer: PreTrainedTokenizerFast) -> LlamaForCausalLM:
+def speaking_model(
+    tokenizer: PreTrainedTokenizerFast, conversations: Sequence[list[tuple[str, str]]] = CONVERSATIONS
+) -> LlamaForCausalLM:
     """Trained on every answer of every conversation, given all that was said before it."""
     model = LlamaForCausalLM(LlamaConfig(**sizes(tokenizer, 0.02), head_dim=32))
     examples = []
-    for conversation in CONVERSATIONS:
+    for conversation in conversations:
         for place, (role, said) in enumerate(conversation):
             if role == "assistant":
                 before = "".join(f"<|im_start|>{who}\n{what}<|im_end|>\n" for who, what in conversation[:place])
-                asked = tokenizer.encode(f"{before}<|im_start|>assistant\n")
-                answer = tokenizer.encode(f"{said}<|im_end|>")
+                unsaid = UNSAID if said.startswith(UNSAID) else ""
+                asked = tokenizer.encode(f"{before}<|im_start|>assistant\n{unsaid}")
+                answer = tokenizer.encode(f"{said.removeprefix(UNSAID)}<|im_end|>")
                 examples.append((asked + answer, [-100] * len(asked) + answer))
     longest = max(len(tokens) for tokens, _ in examples)
     tokens = torch.tensor([tokens + [0] * (longest - len(tokens)) for tokens, _ in examples])
@@ -110,15 +124,19 @@ def speaking_model(tokenizer: PreTrainedTokenizerFast) -> LlamaForCausalLM:
 def main(kind: str, folder: Path) -> None:
     torch.manual_seed(0)
     torch.set_num_threads(1)
-    tokenizer = make_tokenizer(MARKS if kind == "speaking" else [])
-    model = {"random": random_model, "speaking": speaking_model}[kind](tokenizer)
+    tokenizer = make_tokenizer([] if kind == "random" else MARKS)
+    if kind == "thinking":
+        tokenizer.chat_template = TEMPLATE + SWITCH
+        model = speaking_model(tokenizer, COUNTED)
+    else:
+        model = {"random": random_model, "speaking": speaking_model}[kind](tokenizer)
     model.generation_config.do_sample = True  # else `transformers serve` answers greedily at any temperature
     model.generation_config.eos_token_id = tokenizer.eos_token_id
     model.generation_config.pad_token_id = tokenizer.pad_token_id
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     settings = folder / "tokenizer_config.json"
-    options = {**json.loads(settings.read_text()), "chat_template": TEMPLATE}
+    options = {**json.loads(settings.read_text()), "chat_template": tokenizer.chat_template}
     settings.write_text(json.dumps(options))
 
 

@@ -14,7 +14,7 @@ from tests.real_data import built, rows
 from model_accuracy_eval.benchmarks import dataset_table as tasks
 from model_accuracy_eval.records import Attempt, Problem
 from model_accuracy_eval.scoring.figures.scorecard import Scorecard
-from model_accuracy_eval.scoring.ifeval.ifeval_instructions import CHECKERS, followed
+from model_accuracy_eval.scoring.metrics.ifeval_instructions import CHECKERS, followed
 
 TASK = tasks.find("ifeval")
 BY_CHANCE = {1122: "#", 1129: "!"}

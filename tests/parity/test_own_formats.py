@@ -1,4 +1,4 @@
-"""`task@format`: the words of the prompts are our own, so that what is compared is what is weighed, said and counted.
+"""`formats`: the same prompts to the letter where options are weighed; what is said and counted where a reply is read.
 
 Each is a file of its own, because two formats of one task overwrite each other in lm-eval's results.
 """
@@ -13,8 +13,7 @@ from tests.parity.conftest import Oracle
 
 from model_accuracy_eval.records import Attempt, PreparedDataset
 from model_accuracy_eval.scoring.figures.scorecard import Scorecard
-from model_accuracy_eval.tasks import addresses
-from model_accuracy_eval.tasks.addresses import FORMATS
+from model_accuracy_eval.tasks.importers.lm_eval_formats import FORMATS
 
 OWN = Path(__file__).parent / "own"
 LETTERS = "ABCD"
@@ -34,31 +33,27 @@ def asked(next_oracle: Oracle, tmp_path_factory: pytest.TempPathFactory) -> Aske
     data = tmp_path_factory.mktemp("rows")
     ((_, fields),) = sides.task_fields(OWN, ["plain"]).values()
     sides.write_rows(data, fields)
-    ours = {form: sides.ours(fields, data, trusted=False, limit=sides.LIMIT, change=_in(form)) for form in FORMATS}
+    ours = {form: sides.ours({**fields, "formats": form}, data, trusted=False, limit=sides.LIMIT) for form in FORMATS}
     job = sides.Job({f"own_{form}": OWN / "formats" for form in FORMATS}, data)
     theirs = sides.ask_lm_eval(next_oracle.python, job)
     return Asked(ours, {form: theirs[f"own_{form}"] for form in FORMATS}, job)
 
 
-def _in(form: str) -> sides.Change:
-    return lambda task, _: addresses.task_in_format(task, form)
-
-
 @pytest.mark.parametrize("form", ["cloze", "mcqa"])
 def test_the_same_options_are_weighed(asked: Asked, form: str) -> None:
-    """The endings, and which of them is right; for mcqa these are letters."""
+    """The texts before them, the endings, and which of them is right; for mcqa these are letters."""
     ours, theirs = asked.ours[form], asked.theirs[form]
-    assert [[pair[1] for pair in row] for row in sides.asked(ours)] == [
-        [pair[1] for pair in row] for row in theirs["asked"]
-    ]
+    assert [list(map(list, row)) for row in sides.asked(ours)] == [list(map(list, row)) for row in theirs["asked"]]
     assert [problem.gold for problem in ours.problems] == [(right,) for right in theirs["right"]]
 
 
 @pytest.mark.parametrize("form", ["generate", "cot"])
 def test_one_reply_is_asked_for(asked: Asked, form: str) -> None:
-    """One request a row, whose prompt has the row's question in it."""
+    """One request a row, in the same words; theirs goes on with the beginning of the reply where there is one."""
     ours, theirs = sides.asked(asked.ours[form]), asked.theirs[form]["asked"]
     assert [len(row) for row in ours] == [len(row) for row in theirs] == [1] * sides.LIMIT
+    begun = "\nThe best answer is" if form == "generate" else ""
+    assert [row[0][0] + begun for row in ours] == [row[0][0] for row in theirs]
 
 
 def test_the_same_letters_give_the_same_figure(next_oracle: Oracle, asked: Asked) -> None:

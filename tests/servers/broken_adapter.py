@@ -1,4 +1,4 @@
-"""The example adapter's server with one fault of an inference engine: python broken_adapter.py FAULT WEIGHTS PORT
+"""The example adapter's server with one fault of an inference engine: python broken_adapter.py FAULT WEIGHTS PORT …
 
 Each fault is a few lines over the real network, so what comes out is what an engine with that fault would say.
 """
@@ -13,7 +13,19 @@ if __name__ == "__main__":
 
 import numpy as np
 import server as healthy
-from tinyserver import chat_reader, engine, model, replies, requests, sampling, stops, writing
+from tinyserver import (
+    chat_reader,
+    engine,
+    handler,
+    model,
+    records,
+    replies,
+    requests,
+    sampling,
+    stops,
+    tokenizer,
+    writing,
+)
 
 Patch = Callable[[], None]
 FAULTS: dict[str, tuple[Patch, str]] = {}
@@ -65,39 +77,14 @@ def _() -> None:
     kept_only(lambda chances: chances >= 0.1 * chances.max(-1, keepdims=True))
 
 
-@fault("top_k added", "samplers")
-def _() -> None:
-    kept_only(lambda chances: chances >= np.sort(chances, axis=-1)[:, -2:-1])
-
-
 @fault("temperature halved", "samplers")
 def _() -> None:
     with_sampling(temperature=lambda value: value / 2)
 
 
-@fault("temperature ignored", "samplers")
-def _() -> None:
-    with_sampling(temperature=lambda value: 1.0 if value else 0.0)
-
-
-@fault("always greedy", "samplers")
-def _() -> None:
-    with_sampling(temperature=lambda value: 0.0)
-
-
 @fault("top_p ignored", "samplers")
 def _() -> None:
     with_sampling(top_p=lambda value: 1.0)
-
-
-@fault("top_p twice", "samplers")
-def _() -> None:
-    with_sampling(top_p=lambda value: value**2 * 0.9)
-
-
-@fault("top_p of 0.9 read as 0.5", "samplers")
-def _() -> None:
-    with_sampling(top_p=lambda value: 0.5 if 0.85 < value < 0.97 else value)
 
 
 @fault("the first request's sampling for its whole batch", "samplers")
@@ -201,7 +188,7 @@ def _() -> None:
     around(requests, "_room", lambda real: lambda *a: real(*a) + 3)
 
 
-@fault("usage counts one more", "streams")
+@fault("usage counts one more", "forms")
 def _() -> None:
     around(
         replies.Reply,
@@ -210,7 +197,7 @@ def _() -> None:
     )
 
 
-@fault("usage of streams counts fewer tokens of prompts", "streams")
+@fault("usage of streams counts fewer tokens of prompts", "forms")
 def _() -> None:
     def fewer(real: Any) -> Any:
         def told(self: Any) -> Any:
@@ -222,7 +209,7 @@ def _() -> None:
     around(replies.Reply, "usage_chunk", fewer)
 
 
-@fault("stop strings within tokens only", "stop strings")
+@fault("stop strings within tokens only", "forms")
 def _() -> None:
     class Forgetful(stops.StopWatch):
         def feed(self, text: str) -> str:
@@ -232,7 +219,7 @@ def _() -> None:
     around(writing, "StopWatch", lambda _: Forgetful)
 
 
-@fault("last piece of a stream lost", "streams")
+@fault("last piece of a stream lost", "forms")
 def _() -> None:
     def chunk(real: Any) -> Any:
         return lambda self, piece: {**real(self, piece), **({"delta": {}} if piece.finish else {})}
@@ -256,7 +243,7 @@ def _late(real: Any) -> Any:
     return add
 
 
-@fault("whole text in every piece", "streams")
+@fault("whole text in every piece", "forms")
 def _() -> None:
     texts: dict[Any, str] = {}
 
@@ -397,7 +384,7 @@ def _() -> None:
     prefix_cache(shorter, lambda prompt: prompt)
 
 
-@fault("another prompt's cache", "decoding")
+@fault("another prompt's cache", "prompts")
 def _() -> None:
     prefix_cache(lambda found, prompt: (found[0], found[1].copy()), lambda prompt: (prompt[:64], len(prompt) // 64))
 
@@ -437,19 +424,23 @@ def _() -> None:
     )
 
 
-@fault("hanging up garbles those in flight", "hanging up")
+@fault("hanging up garbles the next tokens of all", "hanging up")
 def _() -> None:
+    spoilt = {"tokens": 0}
+
     def cancel(real: Any) -> Any:
         def cancelled(self: Any, ticket: Any) -> None:
-            if ticket._open:
-                for writer in self._live:
-                    writer.hurt = writer.ticket is not ticket
+            spoilt["tokens"] = 200 if ticket._open else spoilt["tokens"]
             real(self, ticket)
 
         return cancelled
 
+    def scores(writer: Any) -> Any:
+        spoilt["tokens"] = max(0, spoilt["tokens"] - 1)
+        return noisy(writer.scores) if spoilt["tokens"] else writer.scores
+
     around(engine.Engine, "cancel", cancel)
-    at_each_writing(lambda writer: noisy(writer.scores) if getattr(writer, "hurt", False) else writer.scores)
+    at_each_writing(scores)
 
 
 # What the network does while it writes.
@@ -502,6 +493,277 @@ def _() -> None:
     around(model.Model, "_step_together", together)
 
 
+# Faults that show only where two circumstances meet.
+
+
+@fault("top_p before temperature", "samplers")
+def _() -> None:
+    def change(scores: Any, samplings: Any) -> Any:
+        limits = np.array([each.top_p if each.temperature else 1.0 for each in samplings])
+        kept = sampling.keep_likeliest(np.exp(sampling.log_softmax(scores)), limits) > 0
+        return np.where(kept, scores, -1e9), [sampling.Sampling(each.temperature, 1.0, each.seed) for each in samplings]
+
+    drawn_by(change)
+
+
+@fault("greedy rows sampled beside sampled ones", "company")
+def _() -> None:
+    def change(scores: Any, samplings: Any) -> Any:
+        is_mixed = any(each.temperature for each in samplings)
+        least = 1.0 if is_mixed else 0.0
+        return scores, [sampling.Sampling(each.temperature or least, each.top_p, each.seed) for each in samplings]
+
+    drawn_by(change)
+
+
+@fault("wrong where a prompt of whole blocks is in the cache", "cache")
+def _() -> None:
+    kept: set[tuple[int, ...]] = set()
+
+    def read(real: Any) -> Any:
+        def looked_up(self: Any, prompt: Any, pictures: Any = ()) -> Any:
+            hidden, cache = real(self, prompt, pictures)
+            if len(prompt) % 16 == 0 and tuple(prompt) in kept:
+                hidden = np.concatenate([hidden[:-1], hidden[-2:-1]])
+            kept.update(tuple(prompt[:end]) for end in range(16, len(prompt) + 1, 16))
+            return hidden, cache
+
+        return looked_up
+
+    around(model.Model, "read", read)
+
+
+@fault("equal requests in one piece get the reply of the first", "seeds")
+def _() -> None:
+    told: dict[bytes, Any] = {}
+
+    def act(real: Any) -> Any:
+        def acted(self: Any) -> None:
+            if self._body in told:
+                self._send_json(200, told[self._body])
+            else:
+                real(self)
+
+        return acted
+
+    def send(real: Any) -> Any:
+        def sent(self: Any, status: int, value: Any) -> None:
+            if status == 200 and self._body:
+                told[self._body] = value
+            real(self, status, value)
+
+        return sent
+
+    around(handler.Handler, "_act", act)
+    around(handler.Handler, "_send_json", send)
+
+
+@fault("second chunk of 512 tokens of a prompt sees nothing of the first", "prompts")
+def _() -> None:
+    def read(real: Any) -> Any:
+        def in_chunks(self: Any, prompt: Any, pictures: Any = ()) -> Any:
+            hidden, cache = real(self, prompt, pictures)
+            for begin in range(512, len(prompt), 512):
+                places = np.arange(begin, min(begin + 512, len(prompt)))
+                memory = np.zeros_like(cache.memory)[None]
+                inputs = self._embedding[np.array(prompt)[places]]
+                hidden[places] = self._forward(inputs[None], places[None], memory)[0]
+                cache.memory[..., places, :] = memory[0][..., places, :]
+            return hidden, cache
+
+        return in_chunks
+
+    around(model.Model, "read", read)
+
+
+@fault("only the first stop string of a list", "forms")
+def _() -> None:
+    around(stops.StopWatch, "__init__", lambda real: lambda self, texts: real(self, texts[:1]))
+
+
+@fault("two tokens less for answers with a list of stop strings", "forms")
+def _() -> None:
+    def read(real: Any) -> Any:
+        def less(body: Any, served: Any) -> Any:
+            fewer = 2 if body.get("stop") else 0
+            return real({**body, "max_tokens": max(1, body.get("max_tokens", 16) - fewer)}, served)
+
+        return less
+
+    around(handler, "read_chat", read)
+
+
+@fault("usage leaves out prompt tokens from the cache", "cache")
+def _() -> None:
+    seen: set[tuple[int, ...]] = set()
+
+    def reply(real: Any) -> Any:
+        def answered(self: Any, asked: Any, shape: Any) -> None:
+            prompt = asked.jobs[0].prompt
+            self.cached = len(prompt) // 16 * 16 if prompt in seen and len(prompt) > 64 else 0
+            seen.add(prompt)
+            real(self, asked, shape)
+
+        return answered
+
+    def send(real: Any) -> Any:
+        def sent(self: Any, status: int, value: Any) -> None:
+            if "usage" in value:
+                value["usage"]["prompt_tokens"] -= self.cached
+            real(self, status, value)
+
+        return sent
+
+    around(handler.Handler, "_answer", reply)
+    around(handler.Handler, "_send_json", send)
+
+
+@fault("usage counts the first choice alone", "forms")
+def _() -> None:
+    def chunks(real: Any) -> Any:
+        def told(self: Any, pieces: Any) -> Any:
+            events = real(self, pieces)
+            self._made -= sum(piece.tokens for piece in pieces if piece.choice)
+            return events
+
+        return told
+
+    def whole(real: Any) -> Any:
+        def told(self: Any, wholes: Any) -> Any:
+            said = real(self, wholes)
+            self._made = wholes[0].tokens
+            return {**said, "usage": self._usage()}
+
+        return told
+
+    around(replies.Reply, "chunks", chunks)
+    around(replies.Reply, "whole", whole)
+
+
+@fault("blanks of their own lost in streams", "forms")
+def _() -> None:
+    def chunk(real: Any) -> Any:
+        return lambda self, piece: {**real(self, piece), **({} if piece.text.strip() else {"delta": {}})}
+
+    around(replies.ChatShape, "chunk", chunk)
+
+
+@fault("hanging up ends another answer as if it were complete", "hanging up")
+def _() -> None:
+    def cancel(real: Any) -> Any:
+        def cancelled(self: Any, ticket: Any) -> None:
+            others = [writer for writer in self._live if writer.ticket is not ticket]
+            if ticket._open and others:
+                others[0].is_ended = True
+            real(self, ticket)
+
+        return cancelled
+
+    def add(real: Any) -> Any:
+        def added(self: Any, token: int, score: Any, tokens: Any, end: int) -> Any:
+            return real(self, token, score, tokens, token if getattr(self, "is_ended", False) else end)
+
+        return added
+
+    around(engine.Engine, "cancel", cancel)
+    around(writing.Writer, "add", add)
+
+
+@fault("choices share their first token", "choices")
+def _() -> None:
+    class Dice(random.Random):
+        shared: float | None = None
+
+        def random(self) -> float:
+            own, shared = super().random(), self.shared
+            self.shared = None
+            return own if shared is None else shared
+
+    def dice(self: Any, choice: int) -> Any:
+        own = Dice() if self.seed is None else Dice((self.seed + choice) % 2**64)
+        if choice:
+            own.shared = self.__dict__["first"]
+        else:
+            self.__dict__["first"] = own.shared = own.random()
+        return own
+
+    sampling.Sampling.dice = dice  # type: ignore[method-assign]
+
+
+@fault("seed 0 is none", "seeds")
+def _() -> None:
+    with_sampling()
+    around(
+        sampling.Sampling,
+        "dice",
+        lambda real: lambda self, choice: random.Random() if self.seed == 0 else real(self, choice),
+    )
+
+
+@fault("garbage from request 1,500 on, now and then", "lasting")
+def _() -> None:
+    begun = [0]
+
+    def begin(real: Any) -> Any:
+        def started(self: Any, *rest: Any) -> Any:
+            piece = real(self, *rest)
+            begun[0] += 1
+            if begun[0] > 1500 and begun[0] % 8 == 0:
+                self.scores = noisy(self.scores)
+            return piece
+
+        return started
+
+    around(writing.Writer, "begin", begin)
+
+
+def told_otherwise(change: Callable[[Any], Any]) -> None:
+    """`change` gets what is told of a token."""
+    for owner in (engine, writing):
+        around(owner, "score_of", lambda real: lambda *rest: change(real(*rest)))
+
+
+@fault("log-probabilities over the tokens that are told", "forms")
+def _() -> None:
+    def change(score: Any) -> Any:
+        if not score.top:
+            return score
+        total = np.log(sum(np.exp(logprob) for _, logprob in score.top))
+        top = tuple((token, float(logprob - total)) for token, logprob in score.top)
+        return records.Score(score.token, float(score.logprob - total), top)
+
+    told_otherwise(change)
+
+
+@fault("log-probabilities of another row beside requests without", "company")
+def _() -> None:
+    rows: list[int] = []
+
+    def write(real: Any) -> Any:
+        def written(self: Any, writers: Any, pieces: Any) -> Any:
+            rows[:] = [row for row, writer in enumerate(writers) if writer.job.top is not None]
+            return real(self, writers, pieces)
+
+        return written
+
+    def logs(real: Any) -> Any:
+        def packed(scores: Any) -> Any:
+            told = real(scores)
+            mixed = told.copy()
+            mixed[rows] = told[: len(rows)]
+            return mixed
+
+        return packed
+
+    around(engine.Engine, "_write", write)
+    around(engine, "log_softmax", logs)
+
+
+@fault("a backslash and n in prompts become a line feed", "prompts")
+def _() -> None:
+    around(tokenizer.Tokenizer, "encode", lambda real: lambda self, text: real(self, text.replace("\\n", "\n")))
+
+
 # Faults that a service has in everything it says, so that it agrees with itself: only a reference shows them.
 
 
@@ -535,10 +797,10 @@ def _() -> None:
 
 
 def main() -> None:
-    name, weights, port = sys.argv[1:]
+    name, weights, port, *more = sys.argv[1:]
     if name != "healthy":
         FAULTS[name][0]()
-    sys.argv = ["server.py", weights, "--port", port]
+    sys.argv = ["server.py", weights, "--port", port, *more]
     healthy.main()
 
 

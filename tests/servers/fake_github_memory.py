@@ -342,6 +342,9 @@ class Memory:
         self.statuses.append({"sha": places["sha"], **body})
         return 201, {"id": len(self.statuses), "state": body["state"], "context": body["context"]}, {}
 
+    def _get_commits_statuses(self, places: JSON, _: JSON, asked: JSON) -> Reply:
+        return self._paged([told for told in reversed(self.statuses) if told["sha"] == places["ref"]], asked)
+
     def _changed(self, identifier: int, body: JSON) -> JSON:
         check, output = self.checks[identifier], dict(body.get("output") or {})
         self.annotations[identifier] += output.pop("annotations", [])

@@ -10,6 +10,7 @@ _AREAS = {
     "/activity": "contents",
     "/check-runs": "checks",
     "/commits/{ref}/check-runs": "checks",
+    "/commits/{ref}/statuses": "statuses",
     "/commits/{commit_sha}/pulls": "pull-requests",
     "/contents/": "contents",
     "/git/": "contents",

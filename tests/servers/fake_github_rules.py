@@ -20,7 +20,7 @@ _TEMPLATES = [
         for path in (
             "activity", "actions/artifacts", "actions/artifacts/{artifact_id}/{archive_format}", "actions/runs/{run_id}/artifacts",
             "actions/workflows/{workflow_id}/runs", "branches/{branch}", "check-runs", "check-runs/{check_run_id}",
-            "collaborators/{username}/permission", "commits/{commit_sha}/pulls", "commits/{ref}/check-runs",
+            "collaborators/{username}/permission", "commits/{commit_sha}/pulls", "commits/{ref}/check-runs", "commits/{ref}/statuses",
             "compare/{basehead}",
             "contents/{path}", "git/blobs/{file_sha}", "git/commits", "git/refs", "git/trees",
             "issues/comments/{comment_id}", "issues/comments/{comment_id}/reactions", "issues/{issue_number}/comments",

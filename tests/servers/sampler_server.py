@@ -6,7 +6,7 @@ from typing import Any
 from tests.servers.fault_server import JSON, Answer, FaultServer, default_answer
 from tests.servers.http import Exchange
 
-from model_accuracy_eval.client.dialects import NEUTRAL_SAMPLERS
+from model_accuracy_eval.records.exchange import NEUTRAL_SAMPLERS
 
 Accepts = Callable[[str, float], bool]
 """Whether a request may have a sampler with a value."""

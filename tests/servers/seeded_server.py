@@ -1,5 +1,7 @@
 """A server whose every answer follows from its question and seed, after a while: python seeded_server.py PORT SECONDS
 
+SECONDS is a file, and who writes another number into it changes the pace of what is being asked, too.
+
 The file ASKED, if the variable is set, gets a line for each request about lengths: how many samples it asks for.
 
 It answers "How long is xxx?" rightly two times of three. Run as a program of its own, without any package.
@@ -11,6 +13,7 @@ import os
 import sys
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 
 class Server(ThreadingHTTPServer):
@@ -20,7 +23,7 @@ class Server(ThreadingHTTPServer):
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    seconds = 0.0
+    seconds: Path
     asked = -1
 
     def log_message(self, format: str, *args: object) -> None: ...  # noqa: A002 - the base class names it
@@ -30,9 +33,13 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        if self.asked >= 0 and "How long is " in request["messages"][-1]["content"]:
-            os.write(self.asked, f"{json.dumps({'samples': request.get('n', 1)})}\n".encode())
-        time.sleep(self.seconds)
+        if "How long is " in request["messages"][-1]["content"]:
+            if self.asked >= 0:
+                os.write(self.asked, f"{json.dumps({'samples': request.get('n', 1)})}\n".encode())
+            begun = time.monotonic()
+            # The file is empty while it is written.
+            while (left := begun + float(self.seconds.read_text() or "inf") - time.monotonic()) > 0:
+                time.sleep(min(left, 0.1))
         text = request["messages"][-1]["content"]
         events = [
             {
@@ -62,7 +69,7 @@ def answer(text: str, seed: int) -> str:
 
 
 if __name__ == "__main__":
-    Handler.seconds = float(sys.argv[2])
+    Handler.seconds = Path(sys.argv[2])
     if "ASKED" in os.environ:
         Handler.asked = os.open(os.environ["ASKED"], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     Server(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import re
 
 from tests.servers.fake_github import TOKEN
 from tests.servers.fake_github_memory import REPOSITORY
@@ -37,22 +36,13 @@ def test_without_a_gate_nothing_says_passed(scene: Scene, service: FaultServer) 
     step = scene.run(endpoint=service.url, datasets="demo_gsm8k")
     assert (step.exit_code, step.outputs["conclusion"], scene.check["conclusion"]) == (0, "complete", "neutral")
     for text in (scene.check["output"]["title"], scene.comment, step.summary or ""):
-        assert re.search(r"Complete: \d+\.\d\d %, no gate", text)
+        assert "Complete, no gate" in text
         assert "Passed" not in text
     assert "PASSED" not in step.text
     scene.hub.checks.clear()
     step = scene.run(endpoint=service.url, datasets="demo_gsm8k", require_gate="true")
     assert (step.exit_code, scene.check["conclusion"]) == (2, "action_required")
     assert "A gate is required (require-gate), and none is given" in scene.check["output"]["title"]
-
-
-def test_the_adapter_of_the_pull_request_is_deployed_and_evaluated(scene: Scene) -> None:
-    """The head commit is checked out, its deploy.sh serves a real model, and its accuracy is told."""
-    step = scene.run(BESIDE_US, datasets="demo_arithmetic", limit="20")
-    assert step.exit_code == 0, step.text
-    assert f"The adapter is {REPOSITORY} at {scene.sha}." in "".join(step.log.annotations("notice"))
-    figures = json.loads(step.outputs["summary-json"])["demo_arithmetic"]
-    assert figures["pass@5"] > 60
 
 
 def test_a_push_after_the_admins_word_gets_no_verdict(scene: Scene) -> None:
@@ -68,6 +58,7 @@ def test_a_push_after_the_admins_word_gets_no_verdict(scene: Scene) -> None:
     scene.event["comment"] = {"user": {"login": "alice"}, "body": f"/evaluate {named}"}
     step = scene.run(BESIDE_US, datasets="demo_arithmetic", limit="5", adapter_ref=named, status="true")
     assert step.exit_code == 0, step.text
+    assert f"The adapter is {REPOSITORY} at {named}." in "".join(step.log.annotations("notice"))
     assert {scene.check["head_sha"], step.outputs["commit"]} == {named}
     assert {call.rpartition("/")[2] for call in scene.hub.calls if "/statuses/" in call} == {named}
     assert f"{named} · " in scene.comment

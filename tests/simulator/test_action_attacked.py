@@ -66,7 +66,7 @@ mkdir -p /tmp/disk && mount -t tmpfs none /tmp/disk && echo REACHED mounts
 mknod /tmp/memory c 1 1 && echo REACHED devices
 env
 """
-    scene.push({"deploy.sh": look + adapter_script(scene)})
+    scene.push({"deploy.sh": look + (scene.adapter.folder / "deploy.sh").read_text()})
     step = scene.run(scene.sibling(adapter_image))
     assert step.exit_code == 0, step.text
     log = (scene.report(step) / "logs/deploy.log").read_text()
@@ -87,30 +87,3 @@ def test_the_same_attack_succeeds_where_the_workflow_allows_it(scene: Scene) -> 
     assert "REACHED the run folder" in log
     environment = json.loads((scene.report(step) / "run.json").read_text())["environment"]
     assert environment["deploy.sh"].startswith("UNSAFE: ")
-
-
-def test_right_answers_that_deploy_sh_could_look_up(scene: Scene) -> None:
-    """Data in the workspace is everybody's unless its folder is closed; the sentence says how, and then it runs."""
-    data = scene.runner.workspace / "data"
-    data.mkdir()
-    (data / "sums.jsonl").write_text('{"question": "What is 1 + 1?", "answer": "2"}\n')
-    scene.push({"deploy.sh": "cat /github/workspace/data/* && echo REACHED\n" + adapter_script(scene)})
-    refused = scene.run(PROCESS, datasets="sums.jsonl", data_dir="data")
-    assert (refused.exit_code, scene.check["conclusion"]) == (3, "action_required"), scene.check["output"]
-    assert "type, before this step: chmod 700 data." in scene.check["output"]["title"]
-    scene.hub.checks.clear()
-    data.chmod(0o700)
-    step = scene.run(PROCESS, datasets="sums.jsonl", data_dir="data")
-    assert step.exit_code == 0, step.text
-    assert "REACHED" not in (scene.report(step) / "logs/deploy.log").read_text()
-
-
-def adapter_script(scene: Scene) -> str:
-    return (scene.adapter.folder / "deploy.sh").read_text()
-
-
-def test_without_an_image_deploy_sh_is_not_started(scene: Scene) -> None:
-    """The default is a container, and the sentence says what to write."""
-    step = scene.run(model=BUNDLED_WEIGHTS, datasets="demo_arithmetic", hardware="any")
-    assert (step.exit_code, scene.check["conclusion"]) == (2, "action_required")
-    assert "its image is not known: give adapter-image" in scene.check["output"]["title"]

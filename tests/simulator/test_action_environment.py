@@ -8,15 +8,6 @@ from tests.simulator.scene import EXAMPLE, Scene
 LOADING = ("LD_PRELOAD", "LD_AUDIT", "LD_LIBRARY_PATH", "OPENSSL_CONF")
 
 
-def test_what_would_be_loaded_into_the_evaluator_is_not(scene: Scene) -> None:
-    """The linker complains of a library that is none, wherever it looks at one: here it never does."""
-    (scene.runner.workspace / "evil").write_text("no library\n")
-    scene.runner.environment |= dict.fromkeys(LOADING, "/github/workspace/evil")
-    step = scene.run(EXAMPLE)
-    assert step.exit_code == 0
-    assert "ld.so" not in step.text + scene.post(step).text
-
-
 def plant(scene: Scene) -> Path:
     """Programs and configuration that would make a file, if somebody with our rights ran or read them."""
     folder = scene.runner.workspace / "evil"
@@ -37,8 +28,11 @@ def plant(scene: Scene) -> Path:
 
 
 def test_what_would_run_with_our_rights_is_not_run(scene: Scene) -> None:
-    """Neither Python, git, a shell nor the engine's client takes anything of it; who is talked to is reported."""
+    """Neither Python, git, a shell nor the engine's client takes anything of it; who is talked to is reported. The linker
+    complains of a library that is none, wherever it looks at one: here it never does."""
     proof = plant(scene)
+    (scene.runner.workspace / "library").write_text("no library\n")
+    scene.runner.environment |= dict.fromkeys(LOADING, "/github/workspace/library")
     evil = "/github/workspace/evil"
     scene.runner.environment |= {
         "PATH": f"{evil}:/usr/local/bin:/usr/bin:/bin",
@@ -56,6 +50,7 @@ def test_what_would_run_with_our_rights_is_not_run(scene: Scene) -> None:
     }
     step = scene.run(EXAMPLE)
     assert step.exit_code == 0, step.text
+    assert "ld.so" not in step.text + scene.post(step).text
     assert not proof.exists()
     environment = json.loads((scene.report(step) / "run.json").read_text())["environment"]
     assert "HF_ENDPOINT" in environment["obeyed variables"].split(", ")

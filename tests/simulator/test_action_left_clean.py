@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 from tests.servers.fault_server import FaultServer
@@ -20,15 +19,20 @@ def traces(scene: Scene) -> set[str]:
     return found | {f"container {name}" for name in containers(scene.runner.label) + containers(SIBLING)}
 
 
+def left_behind(scene: Scene, before: set[str]) -> list[str]:
+    """What is new, but for the report."""
+    reports = scene.runner.workspace / "outputs"
+    new = [name for name in sorted(traces(scene) - before) if not name.startswith(str(reports))]
+    return [*new, *map(str, reports.rglob(".*"))]
+
+
 def whole(scene: Scene, inputs: dict[str, str], cancel: Callable[[Log], bool] | None = None) -> Step:
     """The step and its post step, after which nothing new is there but the report."""
     before = traces(scene)
     step = scene.run(inputs, cancel=cancel)
     after = scene.post(step)
     assert after.exit_code == 0, after.text
-    reports = str(scene.runner.workspace / "outputs")
-    assert [name for name in sorted(traces(scene) - before) if not name.startswith(reports)] == []
-    assert not list(Path(reports).rglob(".*"))
+    assert left_behind(scene, before) == []
     assert all(check["status"] == "completed" for check in scene.hub.checks.values())
     return step
 
@@ -38,13 +42,6 @@ def test_after_a_verdict(scene: Scene) -> None:
     script = (scene.adapter.folder / "deploy.sh").read_text()
     scene.push({"deploy.sh": f"mkdir -p a/b && touch a/b/c ~/d /tmp/e && chmod 0 a/b a\n{script}"})
     assert whole(scene, {**EXAMPLE, "gate": "demo_arithmetic: avg@5 >= 0"}).exit_code == 0
-
-
-def test_after_a_cancellation(scene: Scene, adapter_image: str) -> None:
-    """In the middle of the asking."""
-    endless = {**scene.sibling(adapter_image), "num_return_sequences": "200", "concurrency": "1"}
-    step = whole(scene, endless, lambda log: any("20,000 samples" in line for line in log.lines))
-    assert step.exit_code == 130
 
 
 def test_after_a_kill(scene: Scene, adapter_image: str) -> None:
@@ -80,11 +77,9 @@ def defective(scene: Scene, module: str, function: str) -> Iterator[None]:
     ("module", "function"),
     [
         ("run/setting_values.py", "read"),
-        ("commands/action_context.py", "check_admission"),
-        ("run/infer.py", "collect"),
         ("report/comment.py", "as_summary"),
     ],
-    ids=["before the configuration is read", "admission", "asking", "publishing"],
+    ids=["before the configuration is read", "publishing"],
 )
 def test_after_a_defect(scene: Scene, service: FaultServer, module: str, function: str) -> None:
     """Exit code 70, and an annotation that names the error."""

@@ -8,16 +8,18 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
-import yaml
 from tests.servers.fault_server import FaultServer
 from tests.simulator.commands import Step
-from tests.simulator.scene import BRIDGE, ROOT, Scene
+from tests.simulator.scene import BRIDGE, Scene
+from tests.simulator.workflow import CalledWorkflow
 
-JOBS: dict[str, Any] = yaml.safe_load((ROOT / ".github/workflows/evaluate-matrix.yml").read_text())["jobs"]
-CALLED = {
-    "datasets": "demo_gsm8k", "gate": "demo_gsm8k: avg@3 >= 40", "hardware": "any", "max-shards": "2",
-    "artifact-name": "acc", "num-return-sequences": "3", "limit": "9",
-}  # fmt: skip
+CALLED = {"hardware": "any", "max-shards": "2", "artifact-name": "acc", "num-return-sequences": "3", "model": "words"}
+FILE = """
+settings: {datasets: demo_gsm8k}
+models:
+  words: {limit: 9, gate: "demo_gsm8k: avg@3 >= 40"}
+  others: {datasets: demo_digits}
+"""
 
 
 def answer(request: Mapping[str, Any]) -> list[str]:
@@ -32,43 +34,17 @@ def service() -> Iterator[FaultServer]:
         yield server
 
 
-class Workflow:
-    """Runs the steps of the workflow's jobs with their inputs, as the runner evaluates them."""
+def called(scene: Scene, service: FaultServer) -> CalledWorkflow:
+    scene.hub.files["accuracy.yaml"] = FILE
+    return CalledWorkflow.on(scene, "evaluate-matrix.yml", CALLED, service.url)
 
-    def __init__(self, scene: Scene, endpoint: str) -> None:
-        self._scene = scene
-        self._endpoint = endpoint
-        self._context: dict[str, Any] = {"github.repository": "", "inputs": CALLED}
-        self.outputs: dict[str, dict[str, str]] = {}
 
-    def job(self, name: str, index: int = 0, matrix: Mapping[str, str] | None = None) -> Step:
-        """The job's own action's step; an endpoint takes the place of deploy.sh, which other tests start."""
-        steps = [step for step in JOBS[name]["steps"] if "model-accuracy-eval" in step["uses"]]
-        inputs = {key: self._evaluated(str(text), matrix or {}) for key, text in steps[index]["with"].items()}
-        given = {key.replace("-", "_"): text for key, text in inputs.items() if text}
-        for left_out in ("adapter_repository", "adapter_image", "model", "adapter_ref", "adapter_path"):
-            given.pop(left_out, None)
-        endpoint = {"endpoint": self._endpoint} if name == "shard" else {}
-        step = self._scene.run({**given, **endpoint})
-        self.outputs[name] = {**self.outputs.get(name, {}), **step.outputs}
-        return step
-
-    def _evaluated(self, text: str, matrix: Mapping[str, str]) -> str:
-        def value(match: re.Match[str]) -> str:
-            root, _, name = match[1].partition(".")
-            if root == "needs":
-                job, _, output = name.partition(".outputs.")
-                return self.outputs[job].get(output, "")
-            return {"inputs": CALLED, "matrix": matrix}.get(root, {}).get(name, "")
-
-        return re.sub(r"\$\{\{\s*([\w.-]+)(?: \|\| [\w.]+)?\s*\}\}", value, text)
-
-    def download(self, pattern: str) -> None:
-        """What actions/download-artifact does with `pattern` and `path: shards`."""
-        for name, artifact in self._scene.artifacts.artifacts.items():
-            if re.fullmatch(pattern.replace("*", ".*"), name):
-                with zipfile.ZipFile(io.BytesIO(artifact.data)) as archive:
-                    archive.extractall(self._scene.runner.workspace / "shards" / name)
+def download(scene: Scene, pattern: str) -> None:
+    """What actions/download-artifact does with `pattern` and `path: shards`."""
+    for name, artifact in scene.artifacts.artifacts.items():
+        if re.fullmatch(pattern.replace("*", ".*"), name):
+            with zipfile.ZipFile(io.BytesIO(artifact.data)) as archive:
+                archive.extractall(scene.runner.workspace / "shards" / name)
 
 
 def noticed(step: Step) -> str:
@@ -80,10 +56,11 @@ def figures(step: Step) -> Any:
 
 
 def test_shards_are_planned_asked_and_merged(scene: Scene, service: FaultServer) -> None:
-    """One check, one comment and the figures of a single run, by the merge alone."""
+    """One check, one comment and the figures of a single run, by the merge alone; accuracy.yaml says what is asked."""
     single = scene.run(endpoint=service.url, datasets="demo_gsm8k", num_return_sequences="3", limit="9", comment="false",
                        check="false", status="false", artifact_name="")  # fmt: skip
-    workflow = Workflow(scene, service.url)
+    workflow = called(scene, service)
+    assert workflow.job("plan").outputs["conclusion"] == "admitted"
     plan = workflow.job("plan", 1)
     assert plan.exit_code == 0, plan.log.annotations("error")
     matrix = json.loads(plan.outputs["shards"])
@@ -93,25 +70,25 @@ def test_shards_are_planned_asked_and_merged(scene: Scene, service: FaultServer)
         step = workflow.job("shard", matrix=entry)
         assert step.exit_code == 0, step.text
     assert (scene.hub.checks, scene.hub.bodies("github-actions[bot]")) == ({}, [])
-    workflow.download("acc-shard-*")
+    download(scene, "acc-shard-*")
     merge = workflow.job("merge")
     assert merge.exit_code in {0, 1, 7}, merge.text
     assert figures(merge) == figures(single)
     assert scene.check["status"] == "completed"
     assert "avg@3 &gt;= 40" in scene.comment or "avg@3 >= 40" in scene.comment
-    assert set(scene.artifacts.artifacts) == {"acc-shard-0-of-2", "acc-shard-1-of-2", "acc"}
+    assert set(scene.artifacts.artifacts) == {"acc-shard-0-of-2-words", "acc-shard-1-of-2-words", "acc-words"}
 
 
 def test_a_failed_shard_goes_on_from_its_artifact(scene: Scene, service: FaultServer) -> None:
     """Merged with what it lacks, the check says infrastructure; run again, it asks only for that, and the check passes."""
-    workflow = Workflow(scene, service.url)
-    workflow.job("plan", 1)
-    first, second = json.loads(workflow.outputs["plan"]["shards"])
+    workflow = called(scene, service)
+    workflow.job("plan")
+    first, second = json.loads(workflow.job("plan", 1).outputs["shards"])
     assert workflow.job("shard", matrix=first).exit_code == 0
     service.plan = lambda number, request: "status_302" if request.get("n") == 3 and number % 2 else None
     failed = workflow.job("shard", matrix=second)
     assert failed.exit_code == 5, failed.text
-    workflow.download("acc-shard-*")
+    download(scene, "acc-shard-*")
     broken = workflow.job("merge")
     assert (broken.exit_code, scene.check["conclusion"]) == (5, "failure"), broken.text
     service.plan = lambda number, request: None
@@ -122,7 +99,7 @@ def test_a_failed_shard_goes_on_from_its_artifact(scene: Scene, service: FaultSe
     asked = [chat for chat in service.chats[before:] if chat["max_tokens"] > 1]
     assert 0 < len(asked) < 4, "of four problems, those that had failed"
     scene.hub.checks.clear()
-    workflow.download("acc-shard-*")
+    download(scene, "acc-shard-*")
     merged = workflow.job("merge")
     assert merged.exit_code in {0, 1, 7}, merged.text
     (counts,) = [json.loads((scene.report(merged) / "run.json").read_text())["datasets"]["demo_gsm8k"]["counts"]]
@@ -130,20 +107,14 @@ def test_a_failed_shard_goes_on_from_its_artifact(scene: Scene, service: FaultSe
 
 
 def test_the_adapter_is_the_same_wherever_it_is_checked_out(scene: Scene) -> None:
-    """Each step checks it out into another folder; shards of one commit are merged, of two they are not."""
+    """Each step checks it out into another folder; shards of one commit are merged."""
     inputs = {"model": "/opt/model-accuracy-eval/example-adapter/weights", "datasets": "demo_arithmetic", "limit": "4",
               "num_return_sequences": "1", "hardware": "any", "runtime": "process"}  # fmt: skip
     for at in (0, 1):
         step = scene.run(inputs, shard=f"{at}/2", artifact_name=f"acc-shard-{at}-of-2")
         assert step.exit_code == 0, step.text
-    workflow = Workflow(scene, "")
-    workflow.download("acc-shard-*")
+    download(scene, "acc-shard-*")
     merged = scene.run(mode="merge", shards_path="shards", hardware="any")
     assert merged.exit_code == 0, merged.text
     run = json.loads((scene.report(merged) / "run.json").read_text())
     assert run["identity"]["commit"] == scene.sha
-    scene.push({"README.md": "another commit\n"})
-    step = scene.run(inputs, shard="1/2", artifact_name="acc-shard-1-of-2-again")
-    workflow.download("acc-shard-1-of-2-again")
-    other = scene.run(mode="merge", shards_path="shards", hardware="any")
-    assert (other.exit_code, "adapter was" in "".join(other.log.annotations("error"))) == (2, True), other.log

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.servers.fake_github_memory import REPOSITORY
-from tests.simulator.commands import Log, Step
+from tests.simulator.commands import Log
 from tests.simulator.scene import SIBLING, SMALL, Scene, containers, docker, unmet
 
 FIFTH = """
@@ -26,17 +26,8 @@ NPUS = [f"/dev/davinci{number}" for number in range(3)]
 CONTROLS = ["/dev/davinci_manager", "/dev/devmm_svm", "/dev/hisi_hdc"]
 
 
-def test_the_adapter_runs_in_a_sibling_container(scene: Scene, adapter_image: str) -> None:
-    """`adapter-image`: deploy.sh serves in a container beside the action's, on its localhost, and is gone afterwards."""
-    step = scene.run(scene.sibling(adapter_image), limit="10")
-    assert step.exit_code == 0, step.text
-    assert step.outputs["conclusion"] == "complete"
-    assert containers(SIBLING) == []
-    assert "Serving" in (scene.report(step) / "logs/deploy.log").read_text()
-
-
-def killed(scene: Scene, image: str) -> Step:
-    """A run that ended in the middle of the asking without a word, and left its sibling."""
+def test_the_next_run_removes_what_nobody_owns_any_more(scene: Scene, adapter_image: str) -> None:
+    """Without a post step, as after a power cut: the orphan goes and is named; the sibling of a living run stays."""
 
     def kill(log: Log) -> bool:
         if not any("20,000 samples" in line for line in log.lines):
@@ -44,22 +35,8 @@ def killed(scene: Scene, image: str) -> Step:
         docker("kill", *containers(scene.runner.label))
         return True
 
-    step = scene.run(scene.sibling(image), cancel=kill, num_return_sequences="200", concurrency="1")
-    assert step.exit_code == 137
-    assert (scene.check["status"], len(containers(SIBLING))) == ("in_progress", 1)
-    return step
-
-
-def test_the_post_step_ends_what_a_killed_step_left_behind(scene: Scene, adapter_image: str) -> None:
-    """Killed without a word: the check is closed as cancelled and the sibling removed by the post step."""
-    post = scene.post(killed(scene, adapter_image))
-    assert post.exit_code == 0, post.text
-    assert (scene.check["conclusion"], containers(SIBLING)) == ("cancelled", [])
-
-
-def test_the_next_run_removes_what_nobody_owns_any_more(scene: Scene, adapter_image: str) -> None:
-    """Without a post step, as after a power cut: the orphan goes and is named; the sibling of a living run stays."""
-    killed(scene, adapter_image)
+    killed = scene.run(scene.sibling(adapter_image), cancel=kill, num_return_sequences="200", concurrency="1")
+    assert (killed.exit_code, scene.check["status"]) == (137, "in_progress")
     (orphan,) = containers(SIBLING)
     owner = docker("run", "-d", "--label", scene.runner.label, "--network", "none", adapter_image, "sleep", "1000")
     labels = {"": "1", ".repository": REPOSITORY, ".run": "f" * 32, ".owner": f"container:{owner}"}
@@ -117,14 +94,13 @@ def npus() -> Iterator[None]:
             Path(node).unlink()
 
 
-@pytest.mark.parametrize(("devices", "given"), [("auto", NPUS), ("0,1", NPUS[:2])])
-def test_npus_reach_the_adapter(scene: Scene, adapter_image: str, npus: None, devices: str, given: list[str]) -> None:
-    """Nodes of the engine's host, which the action itself does not have: all of them, or those that are named."""
+def test_npus_reach_the_adapter(scene: Scene, adapter_image: str, npus: None) -> None:
+    """Nodes of the engine's host, which the action itself does not have: those that are named."""
     listing = 'for node in /dev/davinci* /dev/devmm_svm /dev/hisi_hdc; do [ -c "$node" ] && echo "given $node"; done\n'
     scene.push({"deploy.sh": f"{listing}read nothing < /dev/davinci0\necho read $?\nexec python3 server.py weights\n"})
-    inputs = scene.sibling(adapter_image) | {"hardware": "npu", "devices": devices}
+    inputs = scene.sibling(adapter_image) | {"hardware": "npu", "devices": "0,1"}
     step = scene.run(inputs, limit="1")
     assert step.exit_code == 0, step.text
     log = (scene.report(step) / "logs/deploy.log").read_text().splitlines()
-    assert {line for line in log if line.startswith("given ")} == {f"given {node}" for node in (*given, *CONTROLS)}
+    assert {line for line in log if line.startswith("given ")} == {f"given {node}" for node in (*NPUS[:2], *CONTROLS)}
     assert "read 1" in log

@@ -7,25 +7,23 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import wait
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from model_accuracy_eval import extras
 from model_accuracy_eval.adapter import container_spec, supervisor
 from model_accuracy_eval.adapter.adapter_files import (
-    NO_PIP,
+    DEPLOYING,
     STACK_READER,
     STACK_SECONDS,
-    NewLines,
+    AdapterOutput,
+    check_installed,
     port_owner,
     read_script,
     refuse_replacing,
-    tail,
     visible_npus,
 )
-from model_accuracy_eval.adapter.container_spec import DEPLOYING
-from model_accuracy_eval.errors import AdapterFailed, BadValue, EvalError, Refused
+from model_accuracy_eval.errors import BadValue, EvalError, Refused
 from model_accuracy_eval.records import Record
 from model_accuracy_eval.system import docker_engine
 from model_accuracy_eval.system.clock import in_background
@@ -48,40 +46,36 @@ _MOST_SAID = 1 << 20
 """Bytes of what a program in the container says about its stack."""
 
 
-class AdapterContainer:
-    """Implements `ports.RunningAdapter`: one container, and the thread that follows it."""
+class AdapterContainer(AdapterOutput):
+    """Implements `ports.RunningAdapter`: one container, and a thread that copies its output until it ends."""
 
     def __init__(self, client: "DockerClient", environ: Mapping[str, str], name: str, log: str) -> None:
+        super().__init__(log)
         self.name = name
-        self._client, self._log = client, log
-        self._new_lines = NewLines(log)
-        self._follower: _LogFollower | None = None
-        self._ended = False
-        self._end_lock = threading.Lock()
+        self.deploying = threading.Event()
+        """Set when deploy.sh has started."""
+        self._client = client
         self._stop_client = docker_engine.connect(environ, timeout=_STOP_LIMIT)
-        Path(log).open("ab").close()
+        Path(log).touch()
+        self._written = 0
+        self._last_bytes = b""
+        self._code: int | None = None
+        self._thread = threading.Thread(target=self._follow, daemon=True, name="container-log")
+        self._stopping = False
+        """Set before we remove the container ourselves."""
+        self._stop_lock = threading.Lock()
 
     def follow(self) -> None:
-        self._follower = _LogFollower(self._client, self.name, self._log)
-
-    def deploying(self) -> bool:
-        """Whether deploy.sh has started."""
-        return self._follower is not None and self._follower.deploying.is_set()
+        self._output = Path(self.log).open("ab", buffering=0)  # noqa: SIM115 - as long as the thread
+        self._thread.start()
 
     def exit_code(self) -> int | None:
-        return self._follower.code if self._follower else _KILLED if self._ended else None
+        return self._code
 
     def wait(self, seconds: float) -> None:
         """Returns early when it ends."""
-        if self._follower:
-            self._follower.ended.wait(seconds)
-
-    def tail(self, lines: int) -> str:
-        return tail(self._log, lines)
-
-    def news(self) -> str:
-        """What was printed since the last call, in whole lines."""
-        return self._new_lines.read()
+        if self._thread.ident is not None:
+            self._thread.join(seconds)
 
     def listening(self) -> dict[int, int]:
         """Nothing: the ports of its network are not to be seen from here."""
@@ -108,63 +102,40 @@ class AdapterContainer:
 
     def stop(self) -> None:
         """Kills at once: every answer is saved already, and a cancelled job has only seconds."""
-        with self._end_lock:
-            if self._ended:
+        with self._stop_lock:
+            if self._stopping:
                 return
-            self._ended = True
-            if self._follower:
-                self._follower.stopping = True
+            self._stopping = True
             docker_engine.remove(self._stop_client, self.name)
             self.wait(_LOG_SECONDS)
+            if self._code is None:
+                self._code = _KILLED
             for client in (self._client, self._stop_client):
                 client.close()
 
-
-class _LogFollower:
-    """A thread that copies a container's output to a file until the container ends; then `code` is its exit code."""
-
-    def __init__(self, client: "DockerClient", name: str, log: str) -> None:
-        self._client, self._name = client, name
-        self._written = 0
-        self._last_bytes = b""
-        self._output = Path(log).open("ab", buffering=0)  # noqa: SIM115 - as long as the thread
-        self.stopping = False
-        """Set before we remove the container ourselves."""
-        self.code: int | None = None
-        self.deploying = threading.Event()
-        self.ended = threading.Event()
-        threading.Thread(target=self._follow, daemon=True, name="container-log").start()
-
-    def _note(self, sentence: str) -> None:
-        """Writes a line of ours; a log that cannot be written (full disk) must not end the thread."""
-        with contextlib.suppress(OSError, ValueError):
-            self._output.write(f"── {sentence}\n".encode())
-
     def _follow(self) -> None:
         docker = extras.load("docker")
-        requests = extras.load("requests")
         urllib3 = extras.load("urllib3")
         last_answer = time.monotonic()
         code = None
         engine_errors = (
-            docker.errors.DockerException, requests.RequestException, urllib3.exceptions.HTTPError, OSError, ValueError
+            docker.errors.DockerException, urllib3.exceptions.HTTPError, OSError, ValueError
         )  # fmt: skip
         while code is None:
             try:
                 self._copy(follow=True)
-                code = self._exit_code()
-                if code is not None and not self.stopping:
+                code = self._ended_with()
+                if code is not None and not self._stopping:
                     self._copy(follow=False)
                 last_answer = time.monotonic()
             except engine_errors as error:
-                if self.stopping or time.monotonic() - last_answer > _ENGINE_SECONDS:
+                if self._stopping or time.monotonic() - last_answer > _ENGINE_SECONDS:
                     self._note(f"the container engine has not answered for {_ENGINE_SECONDS:g} s: {error}")
-                    code = _KILLED if self.stopping else _ENGINE_GONE
+                    code = _KILLED if self._stopping else _ENGINE_GONE
             if code is None:
                 time.sleep(0.1)
-        self.code = code
         self._output.close()
-        self.ended.set()
+        self._code = code
 
     def _copy(self, *, follow: bool) -> None:
         """Runs until the output ends; after a broken connection the engine sends it all again from the start.
@@ -174,7 +145,7 @@ class _LogFollower:
         docker = extras.load("docker")
         skip = self._written
         with contextlib.suppress(docker.errors.NotFound):
-            stream = self._client.containers.get(self._name).logs(stream=True, follow=follow)
+            stream = self._client.containers.get(self.name).logs(stream=True, follow=follow)
             try:
                 for chunk in stream:
                     self._write(chunk[skip:])
@@ -192,17 +163,22 @@ class _LogFollower:
         if f"{DEPLOYING}\n".encode() in self._last_bytes:
             self.deploying.set()
 
-    def _exit_code(self) -> int | None:
+    def _note(self, sentence: str) -> None:
+        """Writes a line of ours; a log that cannot be written (full disk) must not end the thread."""
+        with contextlib.suppress(OSError, ValueError):
+            self._output.write(f"── {sentence}\n".encode())
+
+    def _ended_with(self) -> int | None:
         """None while it runs. Minus the signal's number if it was ended from outside."""
         docker = extras.load("docker")
         try:
-            attributes = self._client.containers.get(self._name).attrs
+            attributes = self._client.containers.get(self.name).attrs
         except docker.errors.NotFound:
-            if not self.stopping:
+            if not self._stopping:
                 self._note("the container was removed by another program")
             return _KILLED
         state = attributes["State"]
-        if self.stopping:
+        if self._stopping:
             return _KILLED
         if state["Running"] or state["Status"] == "created":
             return None
@@ -219,9 +195,6 @@ class _LogFollower:
 # adapter, and no port of the host opens. Otherwise the port is published on 127.0.0.1 and nowhere else. The adapter's
 # container gets no socket, no token, and of the host's files only the weights, read-only. It outlives our SIGKILL,
 # unlike a process below a supervisor: see `docker_engine.sweep`.
-
-
-_DETAIL_LINES = 40
 
 
 class ContainerOptions(Record, frozen=True, kw_only=True):
@@ -286,9 +259,8 @@ class ContainerLauncher:
         except (Refused, BadValue):
             return ""  # more is wrong than that, and `objection` reports it
         with contextlib.closing(client):
-            own = docker_engine.find_own_container(client)
             try:
-                devices = self._devices(client, own, self._labels(own))
+                devices, _ = self._devices(client, docker_engine.find_own_container(client))
             except Refused as refusal:
                 return refusal.sentence
         return "" if devices.any else "The engine's host has no /dev/davinci<N>."
@@ -303,97 +275,77 @@ class ContainerLauncher:
         try:
             self._fetched(client)
             own = docker_engine.find_own_container(client)
-            create = self._creation(
-                client, own, name, command, folder=folder, model_path=model_path, port=port, npus=npus
-            )
-            container = AdapterContainer(client, self._environ, name, log)
+            settings = self._settings(client, own, folder=folder, model_path=model_path, port=port, npus=npus)
+            running = AdapterContainer(client, self._environ, name, log)
         except BaseException:
             client.close()
             raise
         try:
             with docker_engine.engine_errors(f"A container of {self._options.image} could not be started"):
-                create()
-                self._copy_folder(client, name, folder, model_path, log)
-                client.containers.get(name).start()
+                container = client.containers.create(
+                    self._image_id, command[1:], entrypoint=command[:1], name=name, **settings
+                )
+                if (copy := container_spec.archive(folder, model_path, log)) is not None:
+                    with copy:
+                        docker_engine.run_attended(lambda: container.put_archive("/", copy), self._check)
+                container.start()
                 if own is None:
-                    _forward_port(client, name, port)
-            container.follow()
+                    # In an image without python3, the server has to listen on the container's address.
+                    with contextlib.suppress(extras.load("docker").errors.APIError):
+                        container.exec_run(container_spec.forward_command(port), detach=True)
+            running.follow()
             if "packages" in command:
-                self._await_packages(container, folder, log)
+                self._await_packages(running, folder, log)
         except BaseException:
-            container.stop()
+            running.stop()
             raise
-        return container
+        return running
 
-    def _creation(
-        self, client: "DockerClient", own: OwnContainer | None, name: str, command: list[str],
+    def _settings(
+        self, client: "DockerClient", own: OwnContainer | None,
         *, folder: str, model_path: str, port: int, npus: tuple[int, ...] | None,
-    ) -> Callable[[], object]:  # fmt: skip
-        """Returns the call that creates the container."""
+    ) -> dict[str, Any]:  # fmt: skip
+        """Returns what the container is created with."""
         docker = extras.load("docker")
         socket = (self._environ.get("DOCKER_HOST") or docker_engine.DEFAULT_SOCKET).partition("unix://")[2]
-        labels = self._labels(own)
-        devices = self._devices(client, own, labels)
-        places = container_spec.weights(model_path, own, socket, self._environ.get("GITHUB_WORKSPACE", "")) | {
-            path: path for path in devices.driver
-        }
+        places = container_spec.weights(model_path, own, socket, self._environ.get("GITHUB_WORKSPACE", ""))
+        devices, labels = self._devices(client, own)
+        places |= {path: path for path in devices.driver}
         memory = self._options.memory or int(client.info()["MemTotal"]) * 9 // 10
         variables = container_spec.variables(self._environ, own, folder=folder, model_path=model_path, port=port)
-        return partial(
-            client.containers.create,
-            self._image_id,
-            command[1:],
-            entrypoint=command[:1],
-            name=name,
-            working_dir=folder,
-            environment=variables | dict(devices.environment) | visible_npus(variables, npus),
-            mounts=[docker.types.Mount(path, source, type="bind", read_only=True) for path, source in places.items()],
-            devices=[f"{node}:{node}:rwm" for node in devices.nodes],
-            network_mode=f"container:{own.id}" if own else None,
-            ports=None if own else {f"{port}/tcp": ("127.0.0.1", port)},
-            shm_size=self._options.shm_size,
-            mem_limit=memory,
-            memswap_limit=memory,
-            pids_limit=self._options.processes,
-            cap_drop=["ALL"],
-            cap_add=list(container_spec.CAPABILITIES),
-            security_opt=["no-new-privileges:true"],
-            labels=labels,
-            init=True,
+        return {
+            "working_dir": folder,
+            "environment": variables | dict(devices.environment) | visible_npus(variables, npus),
+            "mounts": [docker.types.Mount(at, source, type="bind", read_only=True) for at, source in places.items()],
+            "devices": [f"{node}:{node}:rwm" for node in devices.nodes],
+            "network_mode": f"container:{own.id}" if own else None,
+            "ports": None if own else {f"{port}/tcp": ("127.0.0.1", port)},
+            "shm_size": self._options.shm_size,
+            "mem_limit": memory,
+            "memswap_limit": memory,
+            "pids_limit": self._options.processes,
+            "cap_drop": ["ALL"],
+            "cap_add": list(container_spec.CAPABILITIES),
+            "security_opt": ["no-new-privileges:true"],
+            "labels": labels,
+            "init": True,
             # Readable while it runs, whatever the engine's default is, and never all of the disk.
-            log_config=docker.types.LogConfig(type="json-file", config={"max-size": "100m", "max-file": "2"}),
-        )
-
-    def _labels(self, own: OwnContainer | None) -> dict[str, str]:
-        return self._options.labels.written(docker_engine.owner_name(own.id if own else None))
+            "log_config": docker.types.LogConfig(type="json-file", config={"max-size": "100m", "max-file": "2"}),
+        }
 
     def _devices(
-        self, client: "DockerClient", own: OwnContainer | None, labels: dict[str, str]
-    ) -> container_spec.Devices:
-        return container_spec.choose_npus(self._options.devices, client, own, self._environ, labels)
-
-    def _copy_folder(self, client: "DockerClient", name: str, folder: str, model_path: str, log: str) -> None:
-        file = container_spec.archive(folder, model_path, log)
-        if file is not None:
-            with file:
-                container = client.containers.get(name)
-                docker_engine.run_attended(lambda: container.put_archive("/", file), self._check)
+        self, client: "DockerClient", own: OwnContainer | None
+    ) -> tuple[container_spec.Devices, dict[str, str]]:
+        """Returns the NPUs, and the labels of what is started to find them, and afterwards."""
+        labels = self._options.labels.written(docker_engine.owner_name(own.id if own else None))
+        return container_spec.choose_npus(self._options.devices, client, own, self._environ, labels), labels
 
     def _await_packages(self, container: AdapterContainer, folder: str, log: str) -> None:
-        while (code := container.exit_code()) is None and not container.deploying():
+        while container.exit_code() is None and not container.deploying.is_set():
             self._check()
             container.wait(0.1)
-        if container.deploying():
-            return
-        if code == NO_PIP:
-            raise Refused(
-                f"requirements.txt cannot be installed: the image {self._options.image} has no python3 with pip."
-            )
-        raise AdapterFailed(
-            f"Installing {folder}/requirements.txt failed: pip ended with exit code {code}.",
-            detail=tail(log, _DETAIL_LINES),
-            about=("requirements.txt", 1),
-        )
+        if not container.deploying.is_set():
+            check_installed(container.exit_code() or 0, folder, log, place=f"the image {self._options.image}")
 
 
 def _check_options(options: ContainerOptions) -> None:
@@ -401,10 +353,3 @@ def _check_options(options: ContainerOptions) -> None:
     for name, size in (("shm-size", options.shm_size), ("memory", options.memory or "1g")):
         if not re.fullmatch(r"\d+[bkmg]?", size, re.IGNORECASE):
             raise BadValue(f"{name} is '{size}'; it takes a number with a unit, such as 1g or 512m.")
-
-
-def _forward_port(client: "DockerClient", name: str, port: int) -> None:
-    """In an image without python3, the server has to listen on the container's address."""
-    docker = extras.load("docker")
-    with contextlib.suppress(docker.errors.APIError):
-        client.containers.get(name).exec_run(container_spec.forward_command(port), detach=True)

@@ -2,23 +2,33 @@
 what it gets of the environment, what it has printed, and who has its port."""
 
 import contextlib
-import errno
 import os
 import re
 import shlex
-import shutil
 import socket
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import psutil
 
-from model_accuracy_eval.errors import Refused
+from model_accuracy_eval.errors import AdapterFailed, Refused
 
 BYTE_ORDER_MARKS = {b"\xef\xbb\xbf": "a UTF-8 byte order mark", b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
 POSIX_SHELLS = {"sh", "dash", "ash"}
+DEPLOY = """
+if [ $# -gt 0 ] && ! command -v "$1" >/dev/null; then
+  name=${1##*/}; shift; set -- "$name" "$@"
+  command -v "$1" >/dev/null || set --
+fi
+[ $# -gt 0 ] || set -- sh
+exec "$@" deploy.sh
+"""
+"""Runs `sh deploy.sh`, as the platform does, so no execute bit is needed. If its arguments, `interpreter`, name a
+program that exists, that is used instead: `set -o pipefail` ends a script under dash."""
 NO_PIP = 90
 """The exit code of what installs requirements, where there is no pip."""
+DEPLOYING = "── deploy.sh"
+"""The line of the log after which the output is the script's own."""
 STACK_READER = Path(__file__).with_name("stack_reader.py").read_text(encoding="utf-8")
 STACK_SECONDS = 30
 PROVIDED = {"torch", "torch-npu", "cann"}
@@ -26,21 +36,6 @@ PROVIDED = {"torch", "torch-npu", "cann"}
 _LOOKED_AT = 16 << 20
 """Bytes of a file: one of many gigabytes of zeros takes no room in a repository."""
 _NAME = re.compile(r"^\s*([A-Za-z0-9][A-Za-z0-9._-]*)")
-
-
-def deploy_command(folder: str, path: str) -> list[str]:
-    """Returns `sh deploy.sh`, as the platform runs it, so no execute bit is needed. If the first line names another
-    interpreter and that one exists, it is used instead: `set -o pipefail` ends a script under dash.
-    """
-    words = shebang(read_script(Path(folder) / "deploy.sh"))
-    if words and Path(words[0]).name not in POSIX_SHELLS:
-        program = shutil.which(words[0], path=path) or shutil.which(Path(words[0]).name, path=path)
-        if program:
-            return [program, *words[1:], "deploy.sh"]
-    shell = shutil.which("sh", path=path) or shutil.which("/bin/sh")
-    if shell is None:
-        raise Refused(f"There is no sh on the PATH ({path}) to run {folder}/deploy.sh with; install one.")
-    return [shell, "deploy.sh"]
 
 
 def read_script(script: Path) -> bytes:
@@ -72,14 +67,15 @@ def read_script(script: Path) -> bytes:
     return text
 
 
-def shebang(script: bytes) -> list[str]:
-    """Returns the words of the `#!` line, without `env` in front."""
-    if not script.startswith(b"#!"):
+def interpreter(script: Path) -> list[str]:
+    """Returns the words of the `#!` line, without `env` in front; none where they name a POSIX shell."""
+    text = read_script(script)
+    if not text.startswith(b"#!"):
         return []
-    words = shlex.split(os.fsdecode(script[2:].partition(b"\n")[0]).replace("'", " "))
+    words = shlex.split(os.fsdecode(text[2:].partition(b"\n")[0]).replace("'", " "))
     if words and Path(words[0]).name == "env":
         words = words[2:] if words[1:2] == ["-S"] else words[1:]
-    return words
+    return words if words and Path(words[0]).name not in POSIX_SHELLS else []
 
 
 def wants_packages(requirements: Path) -> bool:
@@ -109,6 +105,18 @@ def refuse_replacing(requirements: Path) -> None:
                 "torch, torch_npu and CANN come with the environment; take the line out.",
                 about=(requirements.name, number),
             )
+
+
+def check_installed(code: int, folder: str, log: str, *, place: str) -> None:
+    """Raises what the end of an installation means that was no success."""
+    if code == NO_PIP:
+        raise Refused(f"requirements.txt cannot be installed: {place} has no python3 with pip.")
+    if code:
+        raise AdapterFailed(
+            f"Installing {folder}/requirements.txt failed with exit code {code}.",
+            detail=tail(log, DETAIL_LINES),
+            about=("requirements.txt", 1),
+        )
 
 
 # Which of the machine's environment variables `deploy.sh` gets: all that are neither secret nor meant for us.
@@ -195,6 +203,7 @@ def _without_userinfo(match: re.Match[str]) -> str:
 # The end of a log as it would look on a terminal, and the lines that are added to it.
 
 
+DETAIL_LINES = 40
 _BYTES = 256 * 1024
 _ANSI = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]"  # colours, cursor
@@ -220,16 +229,19 @@ def tail(log: str, lines: int) -> str:
     return "\n".join("\n".join(visible).rstrip().split("\n")[-lines:])
 
 
-class NewLines:
-    """Reads what is added to a log, in whole lines, each once."""
+class AdapterOutput:
+    """What an adapter has printed: its log."""
 
     def __init__(self, log: str) -> None:
-        self._log = Path(log)
+        self.log = log
         self._position = 0
 
-    def read(self) -> str:
-        """Returns the lines since the last call; after the log was shortened, those from there on."""
-        with self._log.open("rb") as file:
+    def tail(self, lines: int) -> str:
+        return tail(self.log, lines)
+
+    def news(self) -> str:
+        """The whole lines since the last call, each once; after the log was shortened, those from there on."""
+        with Path(self.log).open("rb") as file:
             self._position = min(self._position, file.seek(0, os.SEEK_END))
             file.seek(self._position)
             lines = file.read().rpartition(b"\n")[0]
@@ -251,24 +263,11 @@ def port_owner(port: int) -> str | None:
             for connection in psutil.net_connections("tcp")
             if connection.status == psutil.CONN_LISTEN and connection.laddr and connection.laddr.port == port
         ]
-    except (psutil.Error, OSError):  # some systems do not show this to every user
-        listening = []
+    except (psutil.Error, OSError):  # macOS shows this to root alone
+        with contextlib.suppress(OSError), socket.create_connection(("localhost", port), timeout=1):
+            return _UNKNOWN
+        return None
     for pid in filter(None, listening):
         with contextlib.suppress(psutil.Error):
             return f"{psutil.Process(pid).name()}, pid {pid}"
-    return _UNKNOWN if listening or _is_taken(port) else None
-
-
-def _is_taken(port: int) -> bool:
-    """Tries to bind: with SO_REUSEADDR, as servers do it, that succeeds despite old connections in TIME_WAIT."""
-    for family, address in ((socket.AF_INET, "0.0.0.0"), (socket.AF_INET6, "::")):  # noqa: S104 - never listens
-        with contextlib.suppress(OSError), socket.socket(family, socket.SOCK_STREAM) as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            if family == socket.AF_INET6:
-                probe.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-            try:
-                probe.bind((address, port))
-            except OSError as error:
-                if error.errno == errno.EADDRINUSE:
-                    return True
-    return False
+    return _UNKNOWN if listening else None

@@ -20,20 +20,25 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import psutil
 
 from model_accuracy_eval.adapter.adapter_files import (
+    DEPLOY,
+    DEPLOYING,
+    DETAIL_LINES,
     NO_PIP,
     STACK_READER,
     STACK_SECONDS,
-    NewLines,
+    AdapterOutput,
     adapter_environment,
-    deploy_command,
+    check_installed,
+    interpreter,
     port_owner,
+    read_script,
     refuse_replacing,
-    tail,
     visible_npus,
     wants_packages,
 )
@@ -44,42 +49,9 @@ _SUPERVISOR = str(Path(__file__).with_name("supervisor.py"))
 _START_LIMIT = 30.0
 """Seconds for a supervisor to start; 0.05 is usual, but the machine may be busy."""
 _STOP_LIMIT = 5.0
-_DETAIL_LINES = 40
 
 
-class SupervisorOrder(msgspec.Struct, frozen=True, kw_only=True):
-    """To the supervisor, once."""
-
-    command: list[str]
-    folder: str
-    environment: dict[str, str]
-    parent: int
-    remove: str | None
-    uid: int | None = None
-    """The user that the command runs as; None: ours."""
-    groups: tuple[int, ...] = ()
-    processes: int | None = None
-    """How many that user may have at a time; None: no bound."""
-
-
-class SupervisorState(msgspec.Struct):
-    """What the supervisor has reported so far; each of its lines holds one of these fields."""
-
-    started: int | None = None
-    """The command's process id."""
-    failed: str | None = None
-    exit: int | None = None
-    stopped: list[int] | None = None
-    """Processes that even SIGKILL could not end."""
-
-    def read(self, line: bytes) -> None:
-        event = msgspec.json.decode(line, type=SupervisorState)
-        for name in self.__struct_fields__:
-            if (value := getattr(event, name)) is not None:
-                setattr(self, name, value)
-
-
-class AdapterProcess:
+class AdapterProcess(AdapterOutput):
     """Implements `ports.RunningAdapter`: one command below a supervisor of its own."""
 
     def __init__(
@@ -92,62 +64,68 @@ class AdapterProcess:
         remove: str | None = None,
         user: UnprivilegedUser | None = None,
     ) -> None:
-        self._log = log
-        self._new_lines = NewLines(log)
-        self._state = SupervisorState()
+        """`remove`: a folder to remove afterwards. `user`: whom the command runs as; None: as we do."""
+        super().__init__(log)
+        self._folder, self._environment, self._user = folder, dict(environment), user
+        self._reported: dict[str, Any] = {}
+        """What the supervisor has said so far: `started` (a process id) or `failed`, `exit`, and in `stopped` the
+        processes that even SIGKILL could not end."""
         self._unread = b""
         self._closed = False
         """Whether the supervisor reports nothing more."""
         self._ended = False
         self._read_lock = threading.Lock()
         self._end_lock = threading.Lock()
-        variables = dict(environment)
-        self._supervisor = _start_supervisor(log, variables)
+        try:
+            with Path(log).open("ab") as output:
+                self._supervisor = subprocess.Popen(  # noqa: S603 - our own file, run by our own Python
+                    # -I and -S: neither the adapter's variables nor installed packages change what it does.
+                    [sys.executable, "-I", "-S", _SUPERVISOR],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=output,
+                    cwd="/",
+                    env=self._environment,
+                    start_new_session=True,  # Ctrl-C in a terminal reaches us alone, and we decide
+                )
+        except OSError as error:
+            raise AdapterFailed(f"The process that watches over the adapter could not be started: {error}.") from error
         assert self._supervisor.stdin is not None
         assert self._supervisor.stdout is not None
         self._stdin, self._stdout = self._supervisor.stdin, self._supervisor.stdout
         os.set_blocking(self._stdout.fileno(), False)
-        order = SupervisorOrder(
-            command=command,
-            folder=folder,
-            environment=variables,
-            parent=os.getpid(),
-            remove=remove,
-            uid=user.uid if user else None,
-            groups=user.groups if user else (),
-            processes=user.processes if user else None,
-        )
-        self._order, self._user = order, user
+        order = {"command": command, "folder": folder, "environment": self._environment, "parent": os.getpid()}
+        order |= {"remove": remove, **(msgspec.structs.asdict(user) if user else {})}
         try:
             self._start(order)
         except BaseException:
             self.stop()
             raise
 
-    def _start(self, order: SupervisorOrder) -> None:
+    def _start(self, order: Mapping[str, Any]) -> None:
         # Python's own JSON, as a variable may hold bytes that are no text.
-        self._write(json.dumps(msgspec.to_builtins(order)).encode() + b"\n")
+        self._write(json.dumps(order).encode() + b"\n")
         end = time.monotonic() + _START_LIMIT
-        while self._state.started is None and self._state.failed is None:
+        while not self._reported:
             if self._closed or time.monotonic() > end:
                 raise AdapterFailed(
                     f"The process that watches over the adapter did not start within {_START_LIMIT:g} s.",
-                    detail=self.tail(_DETAIL_LINES),
+                    detail=self.tail(DETAIL_LINES),
                 )
             self.wait(0.1)
-        if self._state.failed is not None:
-            raise AdapterFailed(f"'{order.command[0]}' could not be started: {self._state.failed}.")
+        if "failed" in self._reported:
+            raise AdapterFailed(f"'{order['command'][0]}' could not be started: {self._reported['failed']}.")
 
     @property
     def pid(self) -> int:
         """Of the command, which leads a process group of that number."""
-        return self._state.started or 0
+        return int(self._reported.get("started", 0))
 
     def exit_code(self) -> int | None:
         """Minus the signal's number if one ended it; the supervisor's own code if that died before the command."""
         self._read()
-        if self._state.exit is not None:
-            return self._state.exit
+        if "exit" in self._reported:
+            return int(self._reported["exit"])
         return self._supervisor.poll() if self._closed else None
 
     def wait(self, seconds: float) -> None:
@@ -161,13 +139,6 @@ class AdapterProcess:
         poller.poll(max(0.0, seconds * 1000))
         self._read()
 
-    def tail(self, lines: int) -> str:
-        return tail(self._log, lines)
-
-    def news(self) -> str:
-        """What was printed since the last call, in whole lines."""
-        return self._new_lines.read()
-
     def listening(self) -> dict[int, int]:
         """Port → process, of what it started."""
         found: dict[int, int] = {}
@@ -180,11 +151,11 @@ class AdapterProcess:
     def stack(self, port: int) -> str:
         """Asked of the Python that the adapter has, as its user and below a supervisor: who wrote the adapter may have
         replaced that Python."""
-        order, end = self._order, time.monotonic() + STACK_SECONDS
-        python = shutil.which("python3", path=order.environment.get("PATH", os.defpath)) or "python3"
+        end = time.monotonic() + STACK_SECONDS
+        python = shutil.which("python3", path=self._environment.get("PATH", os.defpath)) or "python3"
         with tempfile.TemporaryDirectory() as place, contextlib.suppress(AdapterFailed):
             asked = AdapterProcess(
-                [python, "-c", STACK_READER, str(port)], folder=order.folder, environment=order.environment,
+                [python, "-c", STACK_READER, str(port)], folder=self._folder, environment=self._environment,
                 log=f"{place}/stack", user=self._user,
             )  # fmt: skip
             try:
@@ -208,24 +179,20 @@ class AdapterProcess:
                 return
             self._write(request)
             end = time.monotonic() + _STOP_LIMIT
-            while self._supervisor.poll() is None and not self._state.stopped and time.monotonic() < end:
+            while self._supervisor.poll() is None and not self._reported.get("stopped") and time.monotonic() < end:
                 self.wait(end - time.monotonic())
             self._read()
-            self._handle_survivors()
+            survivors = self._reported.get("stopped", [self.pid])
+            if "stopped" not in self._reported and self._supervisor.poll() is not None and self.pid:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.killpg(self.pid, signal.SIGKILL)  # the supervisor was killed; this is all that can be reached
+            elif survivors:
+                with Path(self.log).open("ab") as output:
+                    output.write(f"── still there after SIGKILL: pid {', '.join(map(str, survivors))}\n".encode())
             self._ended = self._closed = True
             for pipe in (self._stdin, self._stdout):
                 with contextlib.suppress(OSError):
                     pipe.close()
-
-    def _handle_survivors(self) -> None:
-        survivors = self._state.stopped
-        if survivors is None and self._supervisor.poll() is not None and self.pid:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self.pid, signal.SIGKILL)  # the supervisor was killed; this is all that can be reached
-        elif survivors or survivors is None:
-            pids = ", ".join(map(str, survivors or [self.pid]))
-            with Path(self._log).open("ab") as output:
-                output.write(f"── still there after SIGKILL: pid {pids}\n".encode())
 
     def _write(self, message: bytes) -> None:
         with contextlib.suppress(OSError):  # a dead supervisor is noticed when its reports are read
@@ -242,31 +209,23 @@ class AdapterProcess:
                 self._closed = not chunk
                 *lines, self._unread = (self._unread + chunk).split(b"\n")
                 for line in lines:
-                    self._state.read(line)
-
-
-def _start_supervisor(log: str, environment: dict[str, str]) -> subprocess.Popen[bytes]:
-    try:
-        with Path(log).open("ab") as output:
-            return subprocess.Popen(  # noqa: S603 - our own file, run by our own Python
-                # -I and -S: neither the adapter's variables nor installed packages change what it does.
-                [sys.executable, "-I", "-S", _SUPERVISOR],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=output,
-                cwd="/",
-                env=environment,
-                start_new_session=True,  # Ctrl-C in a terminal reaches us alone, and we decide
-            )
-    except OSError as error:
-        raise AdapterFailed(f"The process that watches over the adapter could not be started: {error}.") from error
+                    self._reported |= json.loads(line)
 
 
 # Starts adapters as plain processes of this machine: `requirements.txt` is installed, then `deploy.sh` runs.
 
 
-_VENV_MAKER = Path(__file__).with_name("venv_maker.py")
-_TAIL_LINES = 40
+_VENV_MAKER = Path(__file__).with_name("venv_maker.py").read_text(encoding="utf-8")
+_INSTALL = f"""
+command -v python3 >/dev/null || exit {NO_PIP}
+(cd "$2" && exec python3 -c "$1" "$2") || exit
+echo "── pip install -r $PWD/requirements.txt"
+export VIRTUAL_ENV="$2" PATH="$2/bin:$PATH" PIP_USER=0 PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_PROGRESS_BAR=off
+"$2/bin/python3" "$2/bin/pip" install --no-input -r requirements.txt || exit
+echo "{DEPLOYING}"
+"""
+"""Its arguments: the text of `venv_maker.py`, and the home of the adapter's own Python. Neither that, which runs in the
+home, nor pip, which is called by its file and not by `-m`, imports modules of the adapter's folder."""
 
 
 class ProcessLauncher:
@@ -292,7 +251,7 @@ class ProcessLauncher:
 
     def objection(self, folder: str) -> EvalError | None:
         try:
-            deploy_command(folder, self._environ.get("PATH", os.defpath))
+            read_script(Path(folder) / "deploy.sh")
             refuse_replacing(Path(folder) / "requirements.txt")
         except Refused as refusal:
             return refusal
@@ -303,22 +262,19 @@ class ProcessLauncher:
     ) -> AdapterProcess:
         environment = adapter_environment(self._environ, model_path=model_path, port=port)
         environment |= visible_npus(self._environ, npus)
-        command = deploy_command(folder, environment.get("PATH", os.defpath))
+        command = ["/bin/sh", "-c", DEPLOY, "deploy", *interpreter(Path(folder) / "deploy.sh")]
         packages = wants_packages(Path(folder) / "requirements.txt")
-        if self._user is None and not packages:
-            _check_port(port)
-            return self._process(command, folder, environment, log, None)
-        home = tempfile.mkdtemp(prefix="adapter-home-")
+        home = tempfile.mkdtemp(prefix="adapter-home-") if self._user or packages else None
         try:
-            if self._user:
+            if self._user and home:
                 environment |= self._settle(self._user, home, folder, model_path)
-            if packages:
-                environment = self._make_python(home, environment, log)
-                self._install(folder, environment, log)
+            if packages and home:
+                environment = self._install(home, folder, environment, log)
             _check_port(port)
             return self._process(command, folder, environment, log, home)
         except BaseException:
-            shutil.rmtree(home, ignore_errors=True)
+            if home:
+                shutil.rmtree(home, ignore_errors=True)
             raise
 
     def _settle(self, user: UnprivilegedUser, home: str, folder: str, model_path: str) -> dict[str, str]:
@@ -333,42 +289,11 @@ class ProcessLauncher:
         user.owns(folder)
         return {"HOME": home, "USER": "adapter", "LOGNAME": "adapter"}
 
-    def _make_python(self, home: str, environment: Mapping[str, str], log: str) -> dict[str, str]:
-        """Makes the adapter's own Python in `home`, and returns the environment that uses it."""
-        path = environment.get("PATH", os.defpath)
-        python = shutil.which("python3", path=path)
-        if python is None:
-            raise Refused(f"requirements.txt cannot be installed: there is no python3 on the PATH ({path}).")
-        code = self._run([python, "-c", _VENV_MAKER.read_text(encoding="utf-8"), home], home, environment, log, home)
-        if code == NO_PIP:
-            raise Refused(f"requirements.txt cannot be installed: {python} has no pip; install pip for it.")
-        if code:
-            raise AdapterFailed(
-                f"{python} could not make a virtual environment for requirements.txt (exit code {code}).",
-                detail=tail(log, _TAIL_LINES),
-            )
-        return {**environment, "PATH": f"{home}/bin{os.pathsep}{path}", "VIRTUAL_ENV": home}
-
-    def _install(self, folder: str, environment: Mapping[str, str], log: str) -> None:
-        requirements = str(Path(folder).resolve() / "requirements.txt")
-        home = environment["VIRTUAL_ENV"]
-        # By its file and not by `-m`, which would put the folder with its modules before pip's own.
-        command = [f"{home}/bin/python3", f"{home}/bin/pip", "install", "--no-input", "-r", requirements]
-        quiet = {"PIP_USER": "0", "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_PROGRESS_BAR": "off"}
-        with Path(log).open("ab") as output:
-            output.write(f"── pip install -r {requirements}\n".encode(errors="replace"))
-        code = self._run(command, folder, {**environment, **quiet}, log, home)
-        if code:
-            raise AdapterFailed(
-                f"Installing {requirements} failed: pip ended with exit code {code}.",
-                detail=tail(log, _TAIL_LINES),
-                about=("requirements.txt", 1),
-            )
-        with Path(log).open("ab") as output:
-            output.write("── deploy.sh\n".encode())
-
-    def _run(self, command: list[str], folder: str, environment: Mapping[str, str], log: str, remove: str) -> int:
-        process = self._process(command, folder, environment, log, remove)
+    def _install(self, home: str, folder: str, environment: Mapping[str, str], log: str) -> dict[str, str]:
+        """Makes the adapter's own Python in `home`, with its packages; returns the environment that uses it."""
+        process = self._process(
+            ["/bin/sh", "-c", _INSTALL, "install", _VENV_MAKER, home], folder, environment, log, home
+        )
         try:
             while (code := process.exit_code()) is None:
                 self._check()
@@ -377,7 +302,9 @@ class ProcessLauncher:
             process.stop()
             raise
         process.finish()
-        return code
+        check_installed(code, folder, log, place="this machine")
+        path = f"{home}/bin{os.pathsep}{environment.get('PATH', os.defpath)}"
+        return {**environment, "PATH": path, "VIRTUAL_ENV": home}
 
     def _process(
         self, command: list[str], folder: str, environment: Mapping[str, str], log: str, remove: str | None

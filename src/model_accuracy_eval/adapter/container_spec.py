@@ -20,11 +20,11 @@ from typing import IO, TYPE_CHECKING
 from model_accuracy_eval import extras
 from model_accuracy_eval.adapter import port_forwarder
 from model_accuracy_eval.adapter.adapter_files import (
+    DEPLOY,
+    DEPLOYING,
     NO_PIP,
-    POSIX_SHELLS,
     adapter_environment,
-    read_script,
-    shebang,
+    interpreter,
     wants_packages,
 )
 from model_accuracy_eval.errors import BadValue, Refused
@@ -33,9 +33,6 @@ from model_accuracy_eval.system.docker_engine import OwnContainer, engine_errors
 if TYPE_CHECKING:
     from docker import DockerClient
 
-
-DEPLOYING = "── deploy.sh"
-"""The line of the log after which the output is the script's own."""
 
 _START_SCRIPT = f"""
 exec 2>&1
@@ -48,13 +45,7 @@ if [ "$1" = packages ]; then
   echo "{DEPLOYING}"
 fi
 shift
-if [ $# -gt 0 ] && ! command -v "$1" >/dev/null; then
-  name=${{1##*/}}; shift; set -- "$name" "$@"
-  command -v "$1" >/dev/null || set --
-fi
-[ $# -gt 0 ] || set -- sh
-exec "$@" deploy.sh
-"""
+{DEPLOY}"""
 """Runs in the adapter's container: `packages` or `plain`, then the words of the script's first line. One stream
 for output and errors keeps their order, which the engine would lose."""
 
@@ -70,11 +61,8 @@ _SESSION = re.compile(
 
 def start_command(folder: str) -> list[str]:
     """Returns the command of the container."""
-    words = shebang(read_script(Path(folder) / "deploy.sh"))
-    if words and Path(words[0]).name in POSIX_SHELLS:
-        words = []
     packages = "packages" if wants_packages(Path(folder) / "requirements.txt") else "plain"
-    return ["sh", "-c", _START_SCRIPT, "deploy", packages, *words]
+    return ["sh", "-c", _START_SCRIPT, "deploy", packages, *interpreter(Path(folder) / "deploy.sh")]
 
 
 def forward_command(port: int) -> list[str]:
@@ -200,6 +188,8 @@ DRIVER = (
 """Parts of the host's driver, which no image has; mounted read-only, where present."""
 VISIBLE = "ASCEND_VISIBLE_DEVICES"
 _NODES = "/dev/davinci[0-9]*"
+_ROOTS = ("/dev", "/etc", "/usr")
+"""Where on every host all of these lie."""
 _NUMBERED = re.compile(r"/dev/davinci(\d+)")
 
 
@@ -242,24 +232,19 @@ def choose_npus(
         return Devices(environment={VISIBLE: environ[VISIBLE]})
     if setting == "auto" and own is not None:
         requested = _device_numbers(glob.glob(_NODES)) or None  # noqa: PTH207 - names, not paths
-    present = _on_host((_NODES, *CONTROL_NODES), client, own, labels)
+    present = _on_host((_NODES, *CONTROL_NODES, *DRIVER), client, own, labels)
     numbers_present = _device_numbers(present)
-    _refuse_missing(setting, requested, numbers_present)
+    if setting == "all" and not numbers_present:
+        raise Refused("devices is all, but the engine's host has no /dev/davinci<N>; use auto or none without NPUs.")
+    if missing := sorted(set(requested or ()) - set(numbers_present)):
+        names = ", ".join(f"/dev/davinci{number}" for number in missing)
+        known = ", ".join(map(str, numbers_present)) or "none"
+        raise Refused(f"The engine's host has no {names}; its devices are: {known}.")
     chosen = numbers_present if requested is None else requested
     if vendor or not chosen:
         return Devices(environment={VISIBLE: ",".join(map(str, chosen)) or "void"} if vendor else {})
     nodes = (*(f"/dev/davinci{number}" for number in chosen), *(node for node in CONTROL_NODES if node in present))
-    return Devices(nodes=nodes, driver=_on_host(DRIVER, client, own, labels))
-
-
-def _refuse_missing(setting: str, requested: tuple[int, ...] | None, present: tuple[int, ...]) -> None:
-    if setting == "all" and not present:
-        raise Refused("devices is all, but the engine's host has no /dev/davinci<N>; use auto or none without NPUs.")
-    missing = sorted(set(requested or ()) - set(present))
-    if missing:
-        names = ", ".join(f"/dev/davinci{number}" for number in missing)
-        known = ", ".join(map(str, present)) or "none"
-        raise Refused(f"The engine's host has no {names}; its devices are: {known}.")
+    return Devices(nodes=nodes, driver=tuple(path for path in DRIVER if path in present))
 
 
 def _device_numbers(paths: tuple[str, ...] | list[str]) -> tuple[int, ...]:
@@ -274,21 +259,11 @@ def _on_host(
     docker = extras.load("docker")
     if own is None:
         return tuple(path for pattern in patterns for path in sorted(glob.glob(pattern)))  # noqa: PTH207
-    roots = sorted({"/".join(pattern.split("/")[:3]) if pattern.startswith("/usr") else str(Path(pattern).parent)
-                    for pattern in patterns})  # fmt: skip
+    mounts = [docker.types.Mount(f"/host{root}", root, type="bind", read_only=True) for root in _ROOTS]
+    listed = "cd /host && ls -d " + " ".join(pattern[1:] for pattern in patterns) + " 2>/dev/null; :"
     with engine_errors("The devices of the engine's host could not be listed"):
-        try:
-            listing = client.containers.run(
-                own.image,
-                ["-c", "cd /host && ls -d " + " ".join(pattern[1:] for pattern in patterns) + " 2>/dev/null; :"],
-                entrypoint=["sh"],
-                mounts=[docker.types.Mount(f"/host{root}", root, type="bind", read_only=True) for root in roots],
-                network_mode="none",
-                labels=dict(labels),
-                remove=True,
-            )
-        except docker.errors.APIError as error:
-            if "bind source path does not exist" in str(error):
-                return ()  # a host without /usr/local has no driver in it
-            raise
+        listing = client.containers.run(
+            own.image, ["-c", listed], entrypoint=["sh"], mounts=mounts, network_mode="none", labels=dict(labels),
+            remove=True,
+        )  # fmt: skip
     return tuple(f"/{line}" for line in listing.decode().splitlines())

@@ -1,7 +1,7 @@
 """A tiny process that stands between a run and the command it runs, and leaves nothing of it behind.
 
 It is started by file path (`python -I -S supervisor.py`), so it needs the standard library alone. It reads one
-JSON line from stdin (the arguments of `main`), runs the command in a session of its own, as another user if the line
+JSON line from stdin (the arguments of `run`), runs the command in a session of its own, as another user if the line
 names one, with its own stderr as the command's output, and answers in JSON lines: `{"started": pid}` or
 `{"failed": reason}`, `{"exit": code}` (negative: minus the signal), `{"stopped": pids}` with what even SIGKILL
 could not end. Anything else on stdin, or its end, asks it to stop; the end comes even when the run was killed with
@@ -37,6 +37,9 @@ LONGEST_LOG, KEPT_LOG = 64 << 20, 32 << 20
 """Bytes of output: a log beyond the first is cut back to the second, and grows again from there."""
 CHILD_ROUNDS = 20
 """How often the list of children is read and killed before the list of all processes is."""
+CHILD_SUBREAPER, NO_NEW_PRIVS = 36, 38
+"""Options of prctl(2): this process becomes the parent of every orphan below it; and nothing that is started from here
+on gets rights from a file, such as those of sudo."""
 
 
 def set_process_option(option: int) -> bool:
@@ -47,18 +50,6 @@ def set_process_option(option: int) -> bool:
         return bool(ctypes.CDLL(None).prctl(option, 1, 0, 0, 0) == 0)
     except (ImportError, OSError, AttributeError):
         return False
-
-
-def adopt_orphans() -> bool:
-    """Makes this process the parent of every orphan below it; returns False where the system cannot do that."""
-    set_child_subreaper = 36
-    return set_process_option(set_child_subreaper)
-
-
-def refuse_new_rights() -> None:
-    """Nothing started from here on gets rights from a file, such as those of sudo."""
-    set_no_new_privs = 38
-    set_process_option(set_no_new_privs)
 
 
 def limit_processes(count: int) -> None:
@@ -143,7 +134,7 @@ class Supervisor:
         self.child = 0
         self.childless = False
         self.uid: int | None = None
-        self.adopting = adopt_orphans()
+        self.adopting = set_process_option(CHILD_SUBREAPER)
         self.wakeup, wakeup_writer = os.pipe()
         os.set_blocking(self.wakeup, False)
         os.set_blocking(wakeup_writer, False)
@@ -156,21 +147,25 @@ class Supervisor:
     def request_stop(self, *_: object) -> None:
         self.stop_requested = True
 
-    def start(
+    def run(
         self,
+        *,
         command: list[str],
         folder: str,
         environment: dict[str, str],
-        *,
-        uid: int | None,
-        groups: list[int],
-        processes: int | None,
-    ) -> bool:
+        parent: int,
+        remove: str | None,
+        uid: int | None = None,
+        groups: Iterable[int] = (),
+        processes: int | None = None,
+    ) -> None:
+        """`uid` and `groups`: the user that the command runs as; `processes`: how many that user may have at a time."""
         self.uid = uid
         if uid is not None:
-            refuse_new_rights()
+            set_process_option(NO_NEW_PRIVS)
         if processes is not None:
             limit_processes(processes)
+        request = b""
         try:
             # Kept: a Popen that is not referenced any more reaps its process, and the exit code would be lost.
             self.command = subprocess.Popen(  # noqa: S603 - the command is the run's own
@@ -183,14 +178,22 @@ class Supervisor:
                 start_new_session=True,
                 user=uid,
                 group=uid,
-                extra_groups=None if uid is None else groups,
+                extra_groups=None if uid is None else list(groups),
             )
         except (OSError, ValueError) as error:
             report(failed=str(error))
-            return False
-        self.child = self.command.pid
-        report(started=self.child)
-        return True
+        else:
+            self.child = self.command.pid
+            report(started=self.child)
+            request = self.watch(parent)
+        survivors = self.sweep()
+        report(stopped=survivors)
+        if survivors:
+            self.persist()
+        if remove and request != b"keep":
+            import shutil  # noqa: PLC0415 - costs more than all the rest, and few runs need it
+
+            shutil.rmtree(remove, ignore_errors=True)
 
     def reap(self) -> None:
         pid = -1
@@ -285,29 +288,5 @@ def read_order() -> dict[str, object]:
     return order
 
 
-def main(
-    *,
-    command: list[str],
-    folder: str,
-    environment: dict[str, str],
-    parent: int,
-    remove: str | None,
-    uid: int | None = None,
-    groups: list[int] | None = None,
-    processes: int | None = None,
-) -> None:
-    supervisor = Supervisor()
-    started = supervisor.start(command, folder, environment, uid=uid, groups=groups or [], processes=processes)
-    keep = started and supervisor.watch(parent) == b"keep"
-    survivors = supervisor.sweep()
-    report(stopped=survivors)
-    if survivors:
-        supervisor.persist()
-    if remove and not keep:
-        import shutil  # noqa: PLC0415 - costs more than all the rest, and few runs need it
-
-        shutil.rmtree(remove, ignore_errors=True)
-
-
 if __name__ == "__main__":
-    main(**read_order())  # type: ignore[arg-type]
+    Supervisor().run(**read_order())  # type: ignore[arg-type]

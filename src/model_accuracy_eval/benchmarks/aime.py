@@ -48,4 +48,15 @@ def _of_year(year: int) -> TaskSpec:
 AIME25 = _of_year(2025)
 AIME26 = _of_year(2026)
 
-TASKS = (AIME24, AIME25, AIME26)
+AISBENCH = tuple(  # configs/datasets/aime2025/aime2025_gen_0_shot_chat_prompt.py
+    msgspec.structs.replace(
+        task,
+        name=f"{task.name}@aisbench",
+        aliases=(),
+        prompt_of="AISBench",
+        prompt=Prompt(question="{{ problem }}\nRemember to put your final answer within \\boxed{}."),
+    )
+    for task in (AIME25, AIME26)
+)
+
+TASKS = (AIME24, AIME25, AIME26, *AISBENCH)

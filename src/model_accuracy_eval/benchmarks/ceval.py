@@ -87,7 +87,7 @@ _AISBENCH = Wording(
 )
 
 TASKS = (
-    _QUESTIONS.asked_for_a_letter(prompt_parts.CHINESE_LETTER_ENDING, aliases=("c_eval", "ceval_valid", "ceval_gen")),
+    _QUESTIONS.asked_for_a_letter(prompt_parts.CHINESE_LETTER_ENDING, aliases=("c_eval", "ceval_valid")),
     _QUESTIONS.likeliest_letter(
         f"{_QUESTIONS.listed()}\n答案：",
         prompt_of="lm-eval",

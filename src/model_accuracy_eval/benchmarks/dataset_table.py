@@ -7,7 +7,7 @@ A family is a module of this folder and its name below. It has `TASKS`; where it
 from collections.abc import Callable
 from importlib import import_module
 
-from model_accuracy_eval.benchmarks import folder_places, known_rows
+from model_accuracy_eval.benchmarks import aisbench_names, folder_places, known_rows
 from model_accuracy_eval.benchmarks.dataset_names import DatasetNames
 from model_accuracy_eval.records import DataRow, TaskGroup, TaskSpec
 
@@ -55,7 +55,7 @@ VIEWS: dict[str, View] = {name: view for module in _MODULES for name, view in ge
 """The views of rows that single families need."""
 
 
-NAMES = DatasetNames(SECTIONS, GROUPS)
+NAMES = DatasetNames(SECTIONS, GROUPS, aisbench_names.NAMES)
 
 
 def canonical(name: str) -> str | None:

@@ -1,5 +1,6 @@
 r"""demo_arithmetic: sums of two numbers below 100 that the example adapter's model has never seen.
 demo_digits: pictures of numbers, drawn by us, that the example adapter's other model learnt to read.
+demo_spoken: the same pictures, asked for an answer in sound.
 demo_gsm8k: twenty word problems of our own in GSM8K's format, to try a service without fetching anything.
 
 Home: this package. Licence: the package's own.
@@ -36,6 +37,14 @@ DIGITS = structs.replace(
     prompt=Prompt(question="{{ image }}{{ question }}"),
 )
 
+SPOKEN = structs.replace(
+    DIGITS,
+    name="demo_spoken",
+    about="The same pictures, with the numbers read aloud: what is judged is the transcript of the sound.",
+    spoken=True,
+    generation={"modalities": ["text", "audio"], "audio": {"voice": "alloy", "format": "wav"}},
+)
+
 WORD_PROBLEMS = structs.replace(
     gsm8k.ZERO_SHOT,
     name="demo_gsm8k",
@@ -47,4 +56,4 @@ WORD_PROBLEMS = structs.replace(
     pipelines=(prompt_parts.NUMBER_PIPELINE,),
 )
 
-TASKS = (ARITHMETIC, DIGITS, WORD_PROBLEMS)
+TASKS = (ARITHMETIC, DIGITS, SPOKEN, WORD_PROBLEMS)

@@ -3,8 +3,8 @@ r"""gsm8k: 1,319 grade-school word problems whose answer is one number.
 Home: https://github.com/openai/grade-school-math, arXiv:2110.14168. Licence: MIT.
 A row: {"question": "…How many …?", "answer": "She made 4*3=<<4*3=12>>12 …\n#### 12"}
 Asked: step by step, with the number on a last line after ####. The four-shot form shows the first four solved
-problems of the training file as earlier turns, and nanochat's form is the bare question. The form with tools is the
-same as the first, and offers a calculator.
+problems of the training file as earlier turns, nanochat's form is the bare question, and AISBench's have its words. The
+form with tools is the same as the first, and offers a calculator.
 Judged: the number that the reply states, at best after #### or in \boxed{}, else the last one; 1,000 = 1000.00. What
 its authors count, the number after the first #### letter by letter but for commas ("#### 72." is not 72), stands beside
 it as `strict-match`, and is all that counts in nanochat's form.
@@ -20,6 +20,7 @@ from model_accuracy_eval.records import (
     MetricUse,
     Pipeline,
     Prompt,
+    Slice,
     Step,
     TaskSpec,
 )
@@ -52,7 +53,7 @@ _QUESTION = "{{ question }}\n\n" + prompt_parts.NUMBER_ENDING
 
 ZERO_SHOT = TaskSpec(
     name="gsm8k",
-    aliases=("gsm8k_cot_zeroshot", "gsm8k_gen", "gsm8k_0_shot_cot"),
+    aliases=("gsm8k_cot_zeroshot", "gsm8k_0_shot_cot"),
     about="Grade-school word problems, solved step by step without examples.",
     home="https://github.com/openai/grade-school-math",
     licence="MIT",
@@ -101,4 +102,37 @@ NANOCHAT = TaskSpec(
     pipelines=(_PUBLISHED,),
 )
 
-TASKS = (ZERO_SHOT, FOUR_SHOT, NANOCHAT, TOOLS)
+# configs/datasets/gsm8k/gsm8k_gen_0_shot_cot_chat_prompt.py, _0_shot_cot_str.py, _4_shot_cot_str.py
+AISBENCH = msgspec.structs.replace(
+    ZERO_SHOT,
+    name="gsm8k@aisbench",
+    aliases=(),
+    prompt_of="AISBench",
+    prompt=Prompt(
+        question="Answer the following question.The last line of the response should follow this format: "
+        '"answer:$ANSWER" (without quotes), where ANSWER is a number. Let\'s think step by step.\n\n'
+        "Question: {{ question }}"
+    ),
+    max_tokens=2048,
+    pipelines=(prompt_parts.NUMBER_PIPELINE,),
+)
+_AISBENCH_TEXT = "Question: {{ question }}\nLet's think step by step\nAnswer:"
+AISBENCH_TEXT = msgspec.structs.replace(AISBENCH, name="gsm8k@aisbench-str", prompt=Prompt(question=_AISBENCH_TEXT))
+AISBENCH_FOUR = msgspec.structs.replace(
+    AISBENCH,
+    name="gsm8k_4shot@aisbench",
+    about=FOUR_SHOT.about,
+    prompt=Prompt(
+        question=_AISBENCH_TEXT,
+        answer="{{ answer | without_calculator | replace('####', 'The answer is') }}",
+        fewshot=FewShot(data=_TRAIN, count=4),
+    ),
+)
+AISBENCH_DEMO = msgspec.structs.replace(
+    AISBENCH_FOUR,
+    name="gsm8k_demo@aisbench",
+    about="The first eight grade-school word problems, after four solved ones: AISBench's demonstration.",
+    slice=Slice(stop=8),
+)
+
+TASKS = (ZERO_SHOT, FOUR_SHOT, NANOCHAT, TOOLS, AISBENCH, AISBENCH_TEXT, AISBENCH_FOUR, AISBENCH_DEMO)

@@ -21,7 +21,7 @@ from model_accuracy_eval.records import (
     Step,
     TaskSpec,
 )
-from model_accuracy_eval.scoring.ifeval.ifeval_instructions import instruction
+from model_accuracy_eval.scoring.metrics.ifeval_instructions import instruction
 
 TASK = TaskSpec(
     name="ifeval",

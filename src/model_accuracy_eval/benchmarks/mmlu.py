@@ -75,7 +75,7 @@ _HEADER = "The following are multiple choice questions (with answers) about {{ s
 
 GENERATED = TaskSpec(
     name="mmlu",
-    aliases=("mmlu_generative", "mmlu_gen", "mmlu_0_shot"),
+    aliases=("mmlu_generative", "mmlu_0_shot"),
     about="Knowledge of 57 subjects: four options, a letter as the reply.",
     home="https://github.com/hendrycks/test",
     licence="MIT",

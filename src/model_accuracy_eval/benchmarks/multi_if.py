@@ -30,7 +30,7 @@ from model_accuracy_eval.records import (
     Step,
     TaskSpec,
 )
-from model_accuracy_eval.scoring.ifeval.ifeval_instructions import instruction
+from model_accuracy_eval.scoring.metrics.ifeval_instructions import instruction
 
 _TURNS = (1, 2, 3)
 _FILTERS = (Step(name="strip_thoughts"),)

@@ -8,6 +8,8 @@ Judged: by VQA accuracy: an answer that three of the people gave is right, one o
 letters, without articles and punctuation, number words as digits.
 """
 
+from msgspec import structs
+
 from model_accuracy_eval.benchmarks import prompt_parts
 from model_accuracy_eval.records import DataFile, DataSource, MetricUse, Pipeline, Prompt, TaskSpec
 
@@ -30,4 +32,12 @@ TASK = TaskSpec(
     ),
 )
 
-TASKS = (TASK,)
+AISBENCH = structs.replace(
+    TASK,
+    name="textvqa@aisbench",  # configs/datasets/textvqa/textvqa_gen.py
+    aliases=(),
+    prompt_of="AISBench",
+    prompt=Prompt(question="{{ question }} Answer the question using a single word or phrase.{{ image }}"),
+)
+
+TASKS = (TASK, AISBENCH)

@@ -7,7 +7,7 @@ import httpx
 import msgspec
 
 from model_accuracy_eval.client import wire_format
-from model_accuracy_eval.client.dialects import NEUTRAL_SAMPLERS, SAMPLERS_OF_SERVERS
+from model_accuracy_eval.client.dialects import SAMPLERS_OF_SERVERS
 from model_accuracy_eval.client.method_detection import detect_method
 from model_accuracy_eval.client.service_client import ServiceClient
 from model_accuracy_eval.client.stream_parser import ParsedStream, StreamParser
@@ -22,6 +22,7 @@ from model_accuracy_eval.records import (
     Samplers,
     Service,
 )
+from model_accuracy_eval.records.exchange import NEUTRAL_SAMPLERS
 from model_accuracy_eval.system.media_files import MediaFiles
 from model_accuracy_eval.system.retry import Failure
 
@@ -63,7 +64,7 @@ async def find_samplers(
         for value in values:
             fields = {**accepted, name: value}
             fault = await _objection(ask, probes, fields)
-            if fault is not None and not _is_refusal(fault):
+            if fault is not None and fault.kind != "rejected" and fault.status not in _NOT_IMPLEMENTED:
                 # Some servers accept any request, and break off the stream of one that they cannot serve.
                 if fault.status is not None or await _objection(ask, probes, {}) is not None:
                     return fault
@@ -85,10 +86,6 @@ async def _objection(
         if reply.fault is not None:
             return reply.fault
     return None
-
-
-def _is_refusal(fault: Fault) -> bool:
-    return fault.kind == "rejected" or fault.status in _NOT_IMPLEMENTED
 
 
 def _root(base: str, path: str) -> httpx.URL:
@@ -133,8 +130,7 @@ class StreamingChat:
         result, tries = await self._client.retry(lambda: self._try(body, request))
         if isinstance(result, Fault):
             return Reply(id=reply_id, tries=tries, fault=result)
-        choices, usage = result
-        return Reply(id=reply_id, choices=choices, usage=usage, tries=tries)
+        return Reply(id=reply_id, choices=result.choices, usage=result.usage, tries=tries, model=result.model)
 
     async def loglikelihood_client(self, setting: LoglikelihoodSetting, extra: JSONObject) -> LoglikelihoodClient:
         return await detect_method(self._client, self.ask, setting, extra)

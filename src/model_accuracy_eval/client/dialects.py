@@ -26,24 +26,6 @@ STOPS_SENT = 4
 
 # ── Samplers ──
 
-NEUTRAL_SAMPLERS: Mapping[str, tuple[float, ...]] = {
-    "top_k": (0, -1),  # 0: llama.cpp, llama-cpp-python, vLLM, LMDeploy; -1: SGLang, older vLLM
-    "min_p": (0.0,),  # llama.cpp, vLLM, SGLang, LMDeploy
-    "repetition_penalty": (1.0,),  # vLLM, SGLang, LMDeploy
-    "repeat_penalty": (1.0,),  # llama.cpp
-    "presence_penalty": (0.0,),  # OpenAI and all others, as is the next one
-    "frequency_penalty": (0.0,),  # transformers serve adds it to a repetition penalty of 1
-    "typical_p": (1.0,),  # llama.cpp, and all below
-    "top_n_sigma": (-1.0, 0.0),
-    "xtc_probability": (0.0,),
-    "dry_multiplier": (0.0,),
-    "dynatemp_range": (0.0,),
-    "mirostat": (0,),
-    "adaptive_target": (-1.0,),
-}
-"""The values with which a sampler changes nothing; the first that a service accepts is sent by `--sampling plain`.
-Temperature and top_p are not here, because they are sent with every request."""
-
 
 class ServerSamplers(NamedTuple):
     """What a server is known to do to requests that leave samplers out."""
@@ -107,6 +89,9 @@ class Delta(ReasoningText, gc=False):
     tool_calls: msgspec.Raw = _MISSING
     function_call: msgspec.Raw = _MISSING
     """Sent by llama-cpp-python beside `tool_calls`; shows that the choice has begun, and is not read."""
+    audio: msgspec.Raw = _MISSING
+    images: list[object] | None = None
+    """OpenRouter's pictures, as parts of a content."""
 
 
 class ChunkChoice(msgspec.Struct, gc=False):
@@ -125,8 +110,11 @@ class Chunk(msgspec.Struct, gc=False):
     """One event of a stream, or the complete answer of a server that does not stream."""
 
     choices: list[ChunkChoice] | None = None
+    model: msgspec.Raw = _MISSING
     usage: msgspec.Raw = _MISSING
     error: msgspec.Raw = _MISSING
+    modality: object = None
+    """vLLM-Omni: `audio` where contents are Base64."""
 
 
 REASONING_TOKENS: Mapping[tuple[str, ...], str] = {
@@ -246,6 +234,40 @@ class CompletionChoice(msgspec.Struct):
     text: str = ""
     logprobs: CompletionLogprobs | None = None
     prompt_logprobs: list[dict[str, PromptLogprob] | None] | None = None
+
+
+class TokenLogprob(msgspec.Struct):
+    """A token of an answer, with the likeliest ones in its place."""
+
+    token: str
+    logprob: float
+    top_logprobs: list["TokenLogprob"] = []
+
+
+class ChatLogprobs(msgspec.Struct):
+    content: list[TokenLogprob] | None = None
+
+
+class ChatMessage(msgspec.Struct):
+    content: str | None = None
+    reasoning: str | None = None
+    reasoning_content: str | None = None
+
+
+class ChatChoice(msgspec.Struct):
+    message: ChatMessage = msgspec.field(default_factory=ChatMessage)
+    index: int = 0
+    finish_reason: str | None = None
+    logprobs: ChatLogprobs | None = None
+    token_ids: list[int] | None = None
+    """vLLM's, for `return_token_ids`."""
+
+
+class ChatAnswer(msgspec.Struct):
+    """The fields of an answer of `/v1/chat/completions` in one piece that are needed for its log-probabilities."""
+
+    choices: list[ChatChoice]
+    usage: msgspec.Raw = _MISSING
 
 
 class CompletionUsage(msgspec.Struct):

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from typing import Protocol
 
 import msgspec
 
@@ -10,44 +9,33 @@ from model_accuracy_eval.client import prompt_logprobs
 from model_accuracy_eval.client.dialects import BEGINNING_TOKENS, PromptLogprobsMethod
 from model_accuracy_eval.client.prompt_logprobs import (
     SAMPLE,
-    JsonRequests,
     PromptReader,
     PromptTokens,
     Token,
     Tokenizer,
     sum_logprobs,
 )
+from model_accuracy_eval.client.service_client import ServiceClient
 from model_accuracy_eval.records import Candidate, Fault, Loglikelihood, LoglikelihoodRequest, Reply
 from model_accuracy_eval.records.exchange import DOES_NOT_FIT
 
 EndingLoglikelihoods = list[Loglikelihood | Fault]
 
 
-class EndingMethod(Protocol):
-    """How endings are located among tokens. Results have an entry for each candidate, or hold a fault."""
-
-    async def after_context(self, candidates: Sequence[Candidate]) -> EndingLoglikelihoods:
-        """Of the text that follows each candidate's context."""
-
-    async def distinct_parts(self, candidates: Sequence[Candidate]) -> EndingLoglikelihoods:
-        """Of the part of each candidate that the others do not share."""
-
-    async def full_text(self, text: str) -> Loglikelihood | Fault:
-        """Of all tokens of a text, the first included."""
-
-
 class GivenTextsClient:
     """Implements `ports.LoglikelihoodClient` by `echo` or `prompt_logprobs`."""
 
-    def __init__(self, requests: JsonRequests, method: PromptLogprobsMethod, endings: EndingMethod) -> None:
-        self._requests = requests
+    def __init__(
+        self, client: ServiceClient, method: PromptLogprobsMethod, endings: "EndingsByIds | EndingsByText"
+    ) -> None:
+        self._client = client
         self._endings = endings
         self.method: PromptLogprobsMethod = method
         self.findings: tuple[str, ...] = ()
 
     async def loglikelihood(self, request: LoglikelihoodRequest) -> Reply:
         """Requests all candidates at once. If one of them fails, the reply is a fault."""
-        reply_id = self._requests.next_id()
+        reply_id = self._client.next_id()
         results = await self._loglikelihoods(request)
         fault = first_fault(results)
         if fault is not None:
@@ -70,13 +58,17 @@ def first_fault(results: Sequence[object]) -> Fault | None:
 
 
 # The two ways to locate endings: in token ids of the service's tokenizer, and without it in the texts of tokens.
+#
+# Each finds log-likelihoods of three kinds: `after_context`, of the text that follows each candidate's context; of
+# `distinct_parts`, which the other candidates do not share; of a `full_text`, its first token included. Results have an
+# entry for each candidate, or hold a fault.
 
 
 _NO_BEGINNING = Fault(kind="rejected", sentence="No token is known that can stand before the beginning of a text.")
 
 
 class EndingsByIds:
-    """Implements `given_texts.EndingMethod`. The ids that are sent are those in which the boundary was found."""
+    """The ids that are sent are those in which the boundary was found."""
 
     def __init__(self, reader: PromptReader, tokenizer: Tokenizer, context_length: int | None) -> None:
         self._reader = reader
@@ -156,7 +148,7 @@ class EndingsByIds:
 
 
 class EndingsByText:
-    """Implements `given_texts.EndingMethod` for services that have no tokenizer for us, or do not take token ids."""
+    """For services that have no tokenizer for us, or do not take token ids."""
 
     def __init__(self, reader: PromptReader) -> None:
         self._reader = reader

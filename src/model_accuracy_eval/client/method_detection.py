@@ -6,26 +6,23 @@ generated them.
 
 import math
 from collections.abc import Awaitable, Callable, Sequence
-from functools import reduce
 from typing import NamedTuple
-
-import msgspec
 
 from model_accuracy_eval.client.dialects import (
     LOWEST_LOGPROB,
     MAX_TOKENS,
     TOP_LOGPROBS,
+    ChatAnswer,
     PromptLogprobsMethod,
+    TokenLogprob,
 )
 from model_accuracy_eval.client.given_texts import (
-    EndingMethod,
     EndingsByIds,
     EndingsByText,
     GivenTextsClient,
 )
 from model_accuracy_eval.client.prompt_logprobs import (
     SAMPLE,
-    JsonRequests,
     PromptReader,
     TextSpan,
     Token,
@@ -59,28 +56,7 @@ _FIRST_DRAWS = 2
 """Of a server that has not shown yet that it gives any."""
 
 
-class TopLogprob(msgspec.Struct):
-    token: str
-    logprob: float
-
-
-class _Position(msgspec.Struct):
-    top_logprobs: list[TopLogprob] = []
-
-
-class _ChatLogprobs(msgspec.Struct):
-    content: list[_Position] | None = None
-
-
-class _ChatChoice(msgspec.Struct):
-    logprobs: _ChatLogprobs | None = None
-
-
-class _ChatAnswer(msgspec.Struct):
-    choices: list[_ChatChoice]
-
-
-def letter_loglikelihoods(letters: Sequence[str], top: Sequence[TopLogprob]) -> list[Loglikelihood | None]:
+def _letter_loglikelihoods(letters: Sequence[str], top: Sequence[TokenLogprob]) -> list[Loglikelihood | None]:
     """The log-likelihood of each letter as first token; with blanks around it, a token is the same letter.
 
     None for a letter that is not among the most likely tokens, since the service returns no others.
@@ -88,13 +64,10 @@ def letter_loglikelihoods(letters: Sequence[str], top: Sequence[TopLogprob]) -> 
     results: list[Loglikelihood | None] = []
     for letter in letters:
         logprobs = [max(entry.logprob, LOWEST_LOGPROB) for entry in top if entry.token.strip() == letter]
-        results.append(Loglikelihood(logprob=reduce(_logaddexp, logprobs), tokens=1) if logprobs else None)
+        high = max(logprobs, default=0.0)
+        total = math.log(math.fsum(math.exp(one - high) for one in logprobs)) if logprobs else 0.0
+        results.append(Loglikelihood(logprob=high + total, tokens=1) if logprobs else None)
     return results
-
-
-def _logaddexp(first: float, second: float) -> float:
-    high, low = max(first, second), min(first, second)
-    return high + math.log1p(math.exp(low - high))
 
 
 class TopLogprobsClient:
@@ -102,25 +75,32 @@ class TopLogprobsClient:
 
     method: RequestMethod = "top-logprobs"
 
-    def __init__(self, requests: JsonRequests, count: int) -> None:
-        self._requests = requests
+    def __init__(self, client: ServiceClient, count: int) -> None:
+        self._client = client
         self._count = count
         self._has_given_some = False
         self.findings: tuple[str, ...] = ()
 
     async def loglikelihood(self, request: LoglikelihoodRequest) -> Reply:
-        reply_id = self._requests.next_id()
-        fields = {"logprobs": True, "top_logprobs": self._count, MAX_TOKENS: 1, "temperature": 1.0}
+        reply_id = self._client.next_id()
+        fields = {
+            "messages": [{"role": each.role, "content": each.content} for each in request.request.messages],
+            **request.request.extra,
+            "logprobs": True,
+            "top_logprobs": self._count,
+            MAX_TOKENS: 1,
+            "temperature": 1.0,
+        }
         tries = 0
         while tries < (_DRAWS if self._has_given_some else _FIRST_DRAWS):
             tries += 1
-            answer = await self._requests.post("chat/completions", _chat_fields(request.request, fields), _ChatAnswer)
+            answer = await self._client.post_json("chat/completions", fields, ChatAnswer)
             if isinstance(answer, Fault):
                 return Reply(id=reply_id, tries=tries, fault=answer)
             logprobs = answer.choices[0].logprobs if answer.choices else None
             self._has_given_some |= logprobs is not None
             if logprobs is not None and logprobs.content:
-                results = letter_loglikelihoods(LETTERS[: request.options], logprobs.content[0].top_logprobs)
+                results = _letter_loglikelihoods(LETTERS[: request.options], logprobs.content[0].top_logprobs)
                 return Reply(id=reply_id, tries=tries, loglikelihoods=tuple(results))
         sentence = f"The answer has no top_logprobs, in {tries} tries."
         if self._has_given_some:
@@ -142,12 +122,6 @@ class ExtractedClient:
         return await self._ask(request.request)
 
 
-def _chat_fields(request: Request, fields: JSONObject) -> JSONObject:
-    """The messages, with the user's extra fields."""
-    messages = [{"role": message.role, "content": message.content} for message in request.messages]
-    return {"messages": messages, **request.extra, **fields}
-
-
 AskService = Callable[[Request], Awaitable[Reply]]
 AnyLoglikelihoodClient = GivenTextsClient | TopLogprobsClient | ExtractedClient
 Detected = tuple[AnyLoglikelihoodClient | None, str]
@@ -166,51 +140,40 @@ async def detect_method(
     client: ServiceClient, ask: AskService, setting: LoglikelihoodSetting, extra: JSONObject
 ) -> AnyLoglikelihoodClient:
     """The most exact client that works, or the one of the setting. `extra`: the user's fields for every request."""
-    requests = JsonRequests(client)
-    given_texts, letters = _GivenTextsDetection(requests), _LettersDetection(requests, ask, extra)
-    detections: dict[str, Callable[[], Awaitable[Detected]]] = {
-        "echo": lambda: given_texts.detect("echo"),
-        "prompt-logprobs": lambda: given_texts.detect("prompt-logprobs"),
-        "top-logprobs": letters.top_logprobs,
-        "extracted": letters.extracted,
-    }
     findings: list[str] = []
-    for method, detect in detections.items():
+    generated: _GeneratedText | Fault | None = None
+    methods: tuple[PromptLogprobsMethod | None, ...] = ("echo", "prompt-logprobs", None)
+    for given_texts in methods:
+        method = given_texts or "top-logprobs"
         if setting in ("auto", method):
-            found_client, finding = await detect()
+            if given_texts is None:
+                found_client, finding = await _top_logprobs(client, extra)
+            else:
+                generated = generated or await _generate(client)
+                found_client, finding = await _given_texts(client, given_texts, generated)
             findings.append(f"{method}: {finding}")
             if found_client is not None:
                 found_client.findings = tuple(findings)
                 return found_client
+    if setting in ("auto", "extracted"):
+        extracted = ExtractedClient(ask)
+        extracted.findings = (*findings, "extracted: letters are extracted from free answers.")
+        return extracted
     raise NoHonestScore(f"The service has no log-likelihoods by {setting}; {findings[-1]}")
 
 
-class _LettersDetection:
-    """Tries the methods that score option letters."""
-
-    def __init__(self, requests: JsonRequests, ask: AskService, extra: JSONObject) -> None:
-        self._requests = requests
-        self._ask = ask
-        self._extra = extra
-
-    async def top_logprobs(self) -> Detected:
-        request = LoglikelihoodRequest(request=self._request(_LETTER_QUESTION), candidates=(), options=2)
-        finding = ""
-        for count in TOP_LOGPROBS:
-            client = TopLogprobsClient(self._requests, count)
-            reply = await client.loglikelihood(request)
-            if any(reply.loglikelihoods):
-                return client, f"the {count} most likely first tokens of an answer are returned."
-            if reply.fault is None:
-                return None, f"no letter is among the {count} most likely first tokens of an answer."
-            finding = _reason(reply.fault)
-        return None, finding
-
-    async def extracted(self) -> Detected:
-        return ExtractedClient(self._ask), "letters are extracted from free answers."
-
-    def _request(self, question: str) -> Request:
-        return Request(messages=(Message(role="user", content=question),), extra=self._extra)
+async def _top_logprobs(client: ServiceClient, extra: JSONObject) -> Detected:
+    question = Request(messages=(Message(role="user", content=_LETTER_QUESTION),), extra=extra)
+    finding = ""
+    for count in TOP_LOGPROBS:
+        found = TopLogprobsClient(client, count)
+        reply = await found.loglikelihood(LoglikelihoodRequest(request=question, candidates=(), options=2))
+        if any(reply.loglikelihoods):
+            return found, f"the {count} most likely first tokens of an answer are returned."
+        if reply.fault is None:
+            return None, f"no letter is among the {count} most likely first tokens of an answer."
+        finding = _reason(reply.fault)
+    return None, finding
 
 
 class _GeneratedText(NamedTuple):
@@ -218,57 +181,52 @@ class _GeneratedText(NamedTuple):
     tokens: list[Token]
 
 
-class _GivenTextsDetection:
-    """Tries the methods that return log-probabilities of given texts."""
+async def _generate(client: ServiceClient) -> _GeneratedText | Fault:
+    """A few generated tokens, with the log-probabilities that they had then."""
+    reader = PromptReader(client, "echo", _GENERATED)
+    answer = await reader.complete(SAMPLE, {"logprobs": 1, "seed": 0}, _GENERATED)
+    if isinstance(answer, Fault):
+        _reason(answer)
+        return answer
+    choice, _ = answer
+    # Half a character cannot be sent back.
+    text = choice.text.partition("\ufffd")[0]
+    return _GeneratedText(text, echo_tokens(choice.logprobs) if choice.logprobs else [])
 
-    def __init__(self, requests: JsonRequests) -> None:
-        self._requests = requests
-        self._generated: _GeneratedText | Fault | None = None
 
-    async def detect(self, method: PromptLogprobsMethod) -> Detected:
-        if self._generated is None:
-            self._generated = await self._generate()
-        if isinstance(self._generated, Fault):
-            return None, f"the service has no completions: {self._generated.sentence}"
-        objection = ""
-        for count in (1, 0):  # some servers refuse 0, some refuse more than 0, and for some 0 means "no limit"
-            reader = PromptReader(self._requests, method, count)
-            answer = await reader.read_text(SAMPLE + self._generated.text)
-            objection = _reason(answer) if isinstance(answer, Fault) else _objection(self._generated, *answer)
-            if not objection:
-                endings, finding = await self._ending_method(reader)
-                return GivenTextsClient(self._requests, method, endings), finding
-            if not (isinstance(answer, Fault) and answer.kind == "rejected"):
-                break
-        return None, objection
+async def _given_texts(
+    client: ServiceClient, method: PromptLogprobsMethod, generated: _GeneratedText | Fault
+) -> Detected:
+    if isinstance(generated, Fault):
+        return None, f"the service has no completions: {generated.sentence}"
+    objection = ""
+    for count in (1, 0):  # some servers refuse 0, some refuse more than 0, and for some 0 means "no limit"
+        reader = PromptReader(client, method, count)
+        answer = await reader.read_text(SAMPLE + generated.text)
+        objection = _reason(answer) if isinstance(answer, Fault) else _objection(generated, *answer)
+        if not objection:
+            endings, finding = await _ending_method(client, reader)
+            return GivenTextsClient(client, method, endings), finding
+        if not (isinstance(answer, Fault) and answer.kind == "rejected"):
+            break
+    return None, objection
 
-    async def _generate(self) -> _GeneratedText | Fault:
-        """A few generated tokens, with the log-probabilities that they had then."""
-        reader = PromptReader(self._requests, "echo", _GENERATED)
-        answer = await reader.complete(SAMPLE, {"logprobs": 1, "seed": 0}, _GENERATED)
-        if isinstance(answer, Fault):
-            _reason(answer)
-            return answer
-        choice, _ = answer
-        # Half a character cannot be sent back.
-        text = choice.text.partition("\ufffd")[0]
-        return _GeneratedText(text, echo_tokens(choice.logprobs) if choice.logprobs else [])
 
-    async def _ending_method(self, reader: PromptReader) -> tuple[EndingMethod, str]:
-        by_text = "endings are located by the texts of tokens, because"
-        tokenizer = await find_tokenizer(self._requests)
-        if isinstance(tokenizer, Fault):
-            return EndingsByText(reader), f"{by_text} /tokenize fails: {_reason(tokenizer)}"
-        ids = await tokenizer.encode(SAMPLE)
-        id_tokens = ids if isinstance(ids, Fault) else await reader.read_ids(ids)
-        if isinstance(id_tokens, Fault):
-            return EndingsByText(reader), f"{by_text} prompts of token ids fail: {_reason(id_tokens)}"
-        text_answer = await reader.read_text(SAMPLE)
-        if isinstance(text_answer, Fault) or not _agree(id_tokens, text_answer[0]):
-            return EndingsByText(reader), f"{by_text} the ids of /tokenize give other tokens than the text."
-        length = tokenizer.context_length or await self._requests.context_length()
-        sentence = f"token ids come from the service's tokenizer, context length {length or 'unknown'}."
-        return EndingsByIds(reader, tokenizer, length), sentence
+async def _ending_method(client: ServiceClient, reader: PromptReader) -> tuple[EndingsByIds | EndingsByText, str]:
+    by_text = "endings are located by the texts of tokens, because"
+    tokenizer = await find_tokenizer(client)
+    if isinstance(tokenizer, Fault):
+        return EndingsByText(reader), f"{by_text} /tokenize fails: {_reason(tokenizer)}"
+    ids = await tokenizer.encode(SAMPLE)
+    id_tokens = ids if isinstance(ids, Fault) else await reader.read_ids(ids)
+    if isinstance(id_tokens, Fault):
+        return EndingsByText(reader), f"{by_text} prompts of token ids fail: {_reason(id_tokens)}"
+    text_answer = await reader.read_text(SAMPLE)
+    if isinstance(text_answer, Fault) or not _agree(id_tokens, text_answer[0]):
+        return EndingsByText(reader), f"{by_text} the ids of /tokenize give other tokens than the text."
+    length = tokenizer.context_length or await client.context_length()
+    sentence = f"token ids come from the service's tokenizer, context length {length or 'unknown'}."
+    return EndingsByIds(reader, tokenizer, length), sentence
 
 
 def _objection(generated: _GeneratedText, tokens: list[Token], span: TextSpan | None) -> str:

@@ -1,15 +1,11 @@
 """A prompt → its tokens with their log-probabilities, by `echo` or by vLLM's `prompt_logprobs`."""
 
-import asyncio
-import json
 from collections.abc import Callable, Sequence
 from math import isnan
 from typing import NamedTuple, TypeVar
 
-import httpx
 import msgspec
 
-from model_accuracy_eval.client.connection import FLOWING
 from model_accuracy_eval.client.dialects import (
     BEGINNING_TOKENS,
     CONTEXT_LENGTH,
@@ -25,69 +21,11 @@ from model_accuracy_eval.client.dialects import (
     TokenizeFields,
 )
 from model_accuracy_eval.client.service_client import ServiceClient
-from model_accuracy_eval.client.stream_parser import StreamBroken, excerpt
-from model_accuracy_eval.records import Candidate, Fault, JSONObject, Loglikelihood
-from model_accuracy_eval.system.retry import Failure
+from model_accuracy_eval.records import Candidate, Fault, JSONObject, Loglikelihood, ScoredToken
 
 T = TypeVar("T")
 
 SAMPLE = "The capital of France is"
-_LONGEST_BODY = 256 * 1024 * 1024
-"""Bytes of an answer. In JSON, a log-probability for every token of a long text takes some megabytes."""
-
-
-class JsonRequests:
-    """Endpoints of the service that do not stream."""
-
-    def __init__(self, client: ServiceClient) -> None:
-        self._client = client
-        self._semaphore = asyncio.Semaphore(client.client_limits.concurrency)
-        root = client.base.rpartition("/")[0]
-        self._urls = {name: httpx.URL(f"{client.base}/{name}") for name in ("completions", "chat/completions")}
-        self._urls["tokenize"] = httpx.URL(f"{root}/tokenize")
-
-    def next_id(self) -> str:
-        return self._client.next_id()
-
-    async def post(self, name: str, fields: JSONObject, kind: type[T]) -> T | Fault:
-        """The answer as a `kind`, or a fault after all tries."""
-        model = self._client.model
-        body = msgspec.json.encode(fields if model is None else {"model": model, **fields})
-        async with self._semaphore:
-            answer, _ = await self._client.retry(lambda: self._try(self._urls[name], body, kind))
-        return answer
-
-    async def context_length(self) -> int | None:
-        return await self._client.context_length()
-
-    async def _try(self, url: httpx.URL, body: bytes, kind: type[T]) -> T | Failure:
-        answer = bytearray()
-
-        def collect(data: bytes, _: float) -> int:
-            answer.extend(data)
-            if len(answer) > _LONGEST_BODY:
-                sentence = f"The answer is longer than {_LONGEST_BODY // 1024 // 1024} MiB"
-                raise StreamBroken(Failure(kind="failed", sentence=sentence, transient=False))
-            return FLOWING
-
-        response = await self._client.post(url, body, collect, lambda: f" (after {len(answer)} bytes)")
-        return response if isinstance(response, Failure) else _decode(bytes(answer), kind)
-
-
-def _decode(body: bytes, kind: type[T]) -> T | Failure:
-    """Accepts NaN and -Infinity, which some servers write although JSON does not have them."""
-    try:
-        return msgspec.json.decode(body, type=kind)
-    except ValueError:
-        pass
-    text = body.decode("utf-8", "replace")
-    try:
-        return msgspec.convert(json.loads(text), kind)
-    except msgspec.ValidationError as error:
-        sentence = f"The answer has another shape ({error}): {excerpt(text, 120)}"
-        return Failure(kind="failed", sentence=sentence, transient=False)
-    except (ValueError, RecursionError):
-        return Failure(kind="failed", sentence=f"The answer is no JSON: {excerpt(text, 120)}")
 
 
 class _Tokenized(msgspec.Struct):
@@ -98,8 +36,8 @@ class _Tokenized(msgspec.Struct):
 class Tokenizer:
     """The service's own tokenizer: text → token ids, as the service encodes the texts that it is sent."""
 
-    def __init__(self, requests: JsonRequests, fields: TokenizeFields, context_length: int | None) -> None:
-        self._requests = requests
+    def __init__(self, client: ServiceClient, fields: TokenizeFields, context_length: int | None) -> None:
+        self._client = client
         self._fields = fields
         self.context_length = context_length
         self._beginning: int | None = None
@@ -107,7 +45,14 @@ class Tokenizer:
     async def encode(self, text: str, *, special: bool = True) -> list[int] | Fault:
         """`special`: with a beginning-of-text token, if the model has one."""
         body = {self._fields.text: text, self._fields.special: special}
-        answer = await self._requests.post("tokenize", body, _Tokenized)
+        return await self._tokens(body)
+
+    async def encode_chat(self, messages: Sequence[JSONObject]) -> list[int] | Fault:
+        """The prompt that the service makes of a conversation: vLLM takes one in place of a text."""
+        return await self._tokens({"messages": [*messages], "add_generation_prompt": True})
+
+    async def _tokens(self, body: JSONObject) -> list[int] | Fault:
+        answer = await self._client.post_json("tokenize", body, _Tokenized)
         return answer if isinstance(answer, Fault) else answer.tokens
 
     async def beginning(self) -> int | None:
@@ -120,17 +65,14 @@ class Tokenizer:
         return self._beginning
 
 
-async def find_tokenizer(requests: JsonRequests) -> Tokenizer | Fault:
+async def find_tokenizer(client: ServiceClient) -> Tokenizer | Fault:
     """The tokenizer, by the first fields that the service accepts; else its answer to the last ones."""
     answer: _Tokenized | Fault = Fault(kind="failed", sentence="")
     for fields in TOKENIZE:
-        answer = await requests.post("tokenize", {fields.text: SAMPLE, fields.special: True}, _Tokenized)
+        answer = await client.post_json("tokenize", {fields.text: SAMPLE, fields.special: True}, _Tokenized)
         if not isinstance(answer, Fault) and answer.tokens:
-            return Tokenizer(requests, fields, answer.context_length)
+            return Tokenizer(client, fields, answer.context_length)
     return answer if isinstance(answer, Fault) else Fault(kind="failed", sentence="It returned no tokens.")
-
-
-# A prompt → its tokens with their log-probabilities, by `echo` or by vLLM's `prompt_logprobs`.
 
 
 # Where an ending begins among the tokens. A token that reaches across the boundary belongs to the ending.
@@ -237,8 +179,8 @@ PromptTokens = tuple[list[Token], TextSpan | None]
 class PromptReader:
     """Asks for a prompt's log-probabilities. `generated`: how many tokens the service has to generate beside that."""
 
-    def __init__(self, requests: JsonRequests, method: PromptLogprobsMethod, generated: int) -> None:
-        self._requests = requests
+    def __init__(self, client: ServiceClient, method: PromptLogprobsMethod, generated: int) -> None:
+        self._client = client
         self._method = method
         self.generated = generated
 
@@ -269,12 +211,34 @@ class PromptReader:
             return Fault(kind="failed", sentence=sentence)
         return tokens[: len(prompt)]
 
+    async def read_likeliest(self, prompt: list[int], begin: int, count: int) -> tuple[ScoredToken, ...] | Fault:
+        """The tokens of a prompt from that place on, each with so many of the likeliest ones there."""
+        fields = PROMPT_LOGPROBS[self._method]
+        answer = await self.complete(prompt, {name: fields[name] is True or count for name in fields}, self.generated)
+        if isinstance(answer, Fault):
+            return answer
+        choice, _ = answer
+        if choice.prompt_logprobs is not None:
+            positions = [*zip(choice.prompt_logprobs, prompt, strict=False)][begin:]
+            found = [_scored(position, str(token_id)) for position, token_id in positions]
+        else:
+            told = choice.logprobs or CompletionLogprobs()
+            rows = zip(told.tokens, told.token_logprobs, told.top_logprobs or [], strict=False)
+            found = [
+                ScoredToken(text, logprob, tuple((tops or {}).items())) if logprob is not None else None
+                for text, logprob, tops in [*rows][begin : len(prompt)]
+            ]
+        known = tuple(token for token in found if token is not None)
+        if len(known) < len(prompt) - begin:
+            return Fault(kind="rejected", sentence="It tells no log-probabilities of a prompt's tokens.")
+        return known
+
     async def complete(
         self, prompt: str | list[int], fields: JSONObject, generated: int
     ) -> tuple[CompletionChoice, int] | Fault:
         """One completion, and its number of generated tokens. Temperature 1 leaves the probabilities as they are."""
         body = {"prompt": prompt, MAX_TOKENS: generated, "temperature": 1.0, **fields}
-        answer = await self._requests.post("completions", body, Completion)
+        answer = await self._client.post_json("completions", body, Completion)
         if isinstance(answer, Fault):
             return answer
         if not answer.choices:
@@ -310,6 +274,13 @@ def position_token(position: PositionLogprobs | None, token_id: int | None) -> T
     entry = position[key]
     values = [other.logprob for other in position.values()]
     return Token(int(key), entry.decoded_token, _bounded(entry.logprob), _is_greedy(entry.logprob, values))
+
+
+def _scored(position: PositionLogprobs | None, token_id: str) -> ScoredToken | None:
+    if not position or token_id not in position:
+        return None
+    likeliest = tuple((entry.decoded_token or "", entry.logprob) for entry in position.values())
+    return ScoredToken(position[token_id].decoded_token or "", position[token_id].logprob, likeliest)
 
 
 def _is_greedy(logprob: float | None, values: Sequence[float]) -> bool | None:

@@ -5,9 +5,11 @@ received is thrown away, so no half answer is ever scored.
 """
 
 import asyncio
+import contextlib
 import dataclasses
 import errno
 import itertools
+import json
 import re
 import secrets
 import socket
@@ -17,13 +19,14 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 import httpx
+import msgspec
 
-from model_accuracy_eval.client import stream_parser, wire_format
-from model_accuracy_eval.client.connection import BodySink
+from model_accuracy_eval.client import wire_format
+from model_accuracy_eval.client.connection import FLOWING, BodySink
 from model_accuracy_eval.client.stream_parser import StreamBroken
 from model_accuracy_eval.client.transport import ProxiedTransport, StreamTransport
 from model_accuracy_eval.errors import BadValue
-from model_accuracy_eval.records import ClientLimits, Fault, Service
+from model_accuracy_eval.records import ClientLimits, Fault, JSONObject, Service
 from model_accuracy_eval.system import process_environment
 from model_accuracy_eval.system.retry import SERVICE, Failure, Liveness, Retries, draw, retry_after
 
@@ -32,6 +35,8 @@ T = TypeVar("T")
 _HOST = re.compile(r"[\w.:-]+")
 _LOCAL_ERRORS = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS, errno.EADDRNOTAVAIL})
 """Connection errors of this machine, which show nothing about the service."""
+_LONGEST_BODY = 256 * 1024 * 1024
+"""Bytes of an answer. In JSON, a log-probability for every token of a long text takes some megabytes."""
 _ABOUT_KEYS = frozenset({401, 403})
 _SERVER_ERRORS = (ConnectionResetError, ConnectionAbortedError, BrokenPipeError, ssl.SSLError)
 """Connection errors that only a listening server can cause."""
@@ -77,6 +82,8 @@ class ServiceClient:
             "idle": limits.idle_timeout,
             "total": limits.total_timeout,
         }
+        self._room = asyncio.Semaphore(limits.concurrency)
+        """For requests that do not stream, which their callers send all at once."""
         self._ids = itertools.count(1)
         self._id_prefix = secrets.token_hex(4)
 
@@ -123,6 +130,29 @@ class ServiceClient:
             self._liveness.heard()
         return failure or response
 
+    async def post_json(self, name: str, fields: JSONObject, kind: type[T]) -> T | Fault:
+        """The answer of an endpoint that does not stream as a `kind`, or a fault after all tries."""
+        body = msgspec.json.encode(fields if self.model is None else {"model": self.model, **fields})
+        root = self.base.rpartition("/")[0] if name == "tokenize" else self.base
+
+        async def attempt() -> T | Failure:
+            answer = bytearray()
+
+            def collect(data: bytes, _: float) -> int:
+                answer.extend(data)
+                if len(answer) > _LONGEST_BODY:
+                    sentence = f"The answer is longer than {_LONGEST_BODY // 1024 // 1024} MiB"
+                    raise StreamBroken(Failure(kind="failed", sentence=sentence, transient=False))
+                return FLOWING
+
+            url = httpx.URL(f"{root}/{name}")
+            response = await self.post(url, body, collect, lambda: f" (after {len(answer)} bytes)")
+            return response if isinstance(response, Failure) else _decode(bytes(answer), kind)
+
+        async with self._room:
+            found, _ = await self.retry(attempt)
+        return found
+
     async def context_length(self) -> int | None:
         return wire_format.read_context(await self.get_models(), self.model)
 
@@ -158,6 +188,20 @@ class ServiceClient:
             lasting=not failure.transient,
             silent=failure.silent,
         )
+
+
+def _decode(body: bytes, kind: type[T]) -> T | Failure:
+    """Accepts NaN and -Infinity, which some servers write although JSON does not have them."""
+    with contextlib.suppress(ValueError):
+        return msgspec.json.decode(body, type=kind)
+    text = body.decode("utf-8", "replace")
+    try:
+        return msgspec.convert(json.loads(text), kind)
+    except msgspec.ValidationError as error:
+        sentence = f"The answer has another shape ({error}): {wire_format.excerpt(text, 120)}"
+        return Failure(kind="failed", sentence=sentence, transient=False)
+    except (ValueError, RecursionError):
+        return Failure(kind="failed", sentence=f"The answer is no JSON: {wire_format.excerpt(text, 120)}")
 
 
 def _base(url: str) -> str:
@@ -212,11 +256,11 @@ def _connection_failure(error: httpx.TransportError) -> Failure:
 def _status_failure(response: httpx.Response, about_key: str) -> Failure:
     """A status other than 2xx, with the server's own message, and with what is known of the key if that is refused."""
     status, reason = response.status_code, response.reason_phrase
-    message, _ = stream_parser.read_error(response.content)
+    message, _ = wire_format.read_error(response.content)
     if 300 <= status < 400:
         message = f"redirected to {response.headers.get('location', 'nowhere')}, which is not followed"
         return Failure(kind="failed", sentence=f"HTTP {status} {reason}: {message}", status=status, transient=False)
     sentence = f"HTTP {status} {reason}: {message or 'no message'}"
     if status in _ABOUT_KEYS:
         sentence = f"{sentence.rstrip('.')}; {about_key}"
-    return stream_parser.error_failure(status, sentence, retry_after(response.headers, time.time()))
+    return wire_format.error_failure(status, sentence, retry_after(response.headers, time.time()))

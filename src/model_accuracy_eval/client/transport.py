@@ -74,7 +74,9 @@ class StreamTransport(httpx.AsyncBaseTransport):
         if scheme not in ("http", "https"):
             raise httpx.UnsupportedProtocol(f"'{scheme}' is neither http nor https")
         loop = asyncio.get_running_loop()
-        tls = self._tls_context() if scheme == "https" else None
+        if scheme == "https":
+            self._tls = self._tls or httpx.create_ssl_context()
+        tls = self._tls if scheme == "https" else None
         port = port or (443 if tls else 80)
         opening = loop.create_connection(lambda: Connection(self, idle), host, port, ssl=tls)
         try:
@@ -85,11 +87,6 @@ class StreamTransport(httpx.AsyncBaseTransport):
         except (OSError, UnicodeError) as error:  # a name that no resolver takes is a UnicodeError
             raise httpx.ConnectError(f"no connection to {host}:{port}: {error}") from error
         return connection
-
-    def _tls_context(self) -> ssl.SSLContext:
-        if self._tls is None:
-            self._tls = httpx.create_ssl_context()
-        return self._tls
 
     def watch(self, connection: Connection, shortest: float) -> None:
         """Checks this connection's time limits from now on, often enough for the shortest of them."""

@@ -10,17 +10,14 @@ import msgspec
 from model_accuracy_eval.client import dialects
 from model_accuracy_eval.client.dialects import REASONING_FIELDS, Chunk, ChunkChoice, Delta
 from model_accuracy_eval.records import JSONObject, Media, Message, Request, ToolCall, ToolRound, Usage
+from model_accuracy_eval.records.exchange import DOES_NOT_FIT
+from model_accuracy_eval.system.retry import Failure, http_failure
 
 # Messages as OpenAI defines them: texts alone, or lists of parts with pictures, sounds and videos.
 
 
 ReadMedia = Callable[[Media], bytes]
 """Brings the bytes of a picture, sound or video."""
-
-
-def wire_messages(messages: Iterable[Message], read: ReadMedia) -> list[JSONObject]:
-    """Bytes are read when the request is made and are in it alone."""
-    return [{"role": message.role, "content": _content(message, read)} for message in messages]
 
 
 def _content(message: Message, read: ReadMedia) -> str | list[JSONObject]:
@@ -34,12 +31,8 @@ def _part(media: Media, read: ReadMedia) -> JSONObject:
     if media.kind == "audio" and not media.url:
         data = base64.b64encode(read(media)).decode("ascii")
         return {"type": "input_audio", "input_audio": {"data": data, "format": media.format}}
-    url = media.url or _data_uri(media, read(media))
+    url = media.url or (f"data:{media.kind}/{media.format};base64,{base64.b64encode(read(media)).decode('ascii')}")
     return {"type": f"{media.kind}_url", f"{media.kind}_url": {"url": url}}
-
-
-def _data_uri(media: Media, content: bytes) -> str:
-    return f"data:{media.kind}/{media.format};base64,{base64.b64encode(content).decode('ascii')}"
 
 
 # Tool calls: assembled from the fragments of a stream, and sent back as messages together with their results.
@@ -66,7 +59,7 @@ class _CallBuilder:
 
     def ended_by(self, call_id: str, name: str) -> bool:
         """Whether a fragment begins another call: it names a tool again, and does not just repeat this call's name."""
-        return bool(name and self.name) and (call_id != self.id or _is_object(self.arguments))
+        return bool(name and self.name) and (call_id != self.id or is_object(self.arguments))
 
 
 def assemble_calls(fragments: Iterable[msgspec.Raw]) -> tuple[ToolCall, ...]:
@@ -105,7 +98,8 @@ def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _is_object(text: str) -> bool:
+def is_object(text: str) -> bool:
+    """Whether a text is a JSON object."""
     try:
         return isinstance(json.loads(text), dict)
     except (ValueError, RecursionError):
@@ -123,7 +117,7 @@ def tool_messages(rounds: Iterable[ToolRound]) -> Iterator[JSONObject]:
 
 def _encode_call(call: ToolCall) -> JSONObject:
     # vLLM and llama.cpp parse the arguments of earlier calls for their chat templates, and refuse what is no object.
-    arguments = call.arguments if _is_object(call.arguments) else "{}"
+    arguments = call.arguments if is_object(call.arguments) else "{}"
     return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments}}
 
 
@@ -182,14 +176,6 @@ def _raw(tree: object) -> msgspec.Raw:
 def has_content(raw: msgspec.Raw) -> bool:
     """Whether a raw field is present and neither null, false nor empty."""
     return bool(raw) and bytes(raw) not in (b"null", b"false", b"[]", b"{}", b'""')
-
-
-def is_object(body: bytes) -> bool:
-    """Whether a body is a JSON object."""
-    try:
-        return isinstance(json.loads(body.decode("utf-8", "replace")), dict)
-    except (ValueError, RecursionError):
-        return False
 
 
 def is_error(chunk: Chunk, event: bytes) -> bool:
@@ -294,7 +280,7 @@ def encode_request(model: str | None, request: Request, read: ReadMedia) -> byte
     Temperature and top_p are always sent, because every server has defaults of its own; `n` only if it is more
     than one. `extra` holds the user's own fields and overrides the others.
     """
-    messages = wire_messages(request.messages, read)
+    messages = [{"role": message.role, "content": _content(message, read)} for message in request.messages]
     body: JSONObject = {"messages": messages} if request.text is None else {"prompt": request.text}
     body |= {
         "stream": True,
@@ -316,3 +302,76 @@ def encode_request(model: str | None, request: Request, read: ReadMedia) -> byte
         body["messages"] = [*messages, *tool_messages(request.rounds)]
     body.update(request.extra)
     return msgspec.json.encode(body)
+
+
+# The message and the status in the body of an error, from the many places where servers put them.
+
+
+_EXCERPT = 300
+_UNAVAILABLE = 503
+
+
+def read_error(body: bytes) -> tuple[str, int | None]:
+    """The server's message and HTTP status, wherever it put them; without a message, an excerpt of the body."""
+    try:
+        tree = json.loads(body.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        tree = None
+    error = tree.get("error") if isinstance(tree, dict) and tree.get("error") else tree
+    message = _message(error)
+    if message is None:
+        message = body.decode("utf-8", "replace")
+    return excerpt(message), _status(error)
+
+
+def error_failure(status: int, sentence: str, retry_after: float | None = None) -> Failure:
+    """What an error of the service means; a request that is too long is rejected, whatever the status."""
+    if any(words in sentence for words in dialects.TOO_LONG):
+        return Failure(kind="rejected", sentence=f"{DOES_NOT_FIT}: {sentence}", status=status, transient=False)
+    failure = http_failure(status, sentence, retry_after)
+    if status == _UNAVAILABLE and any(words in sentence for words in dialects.LOADING):
+        # As if nobody listened yet: it takes as long as a start takes, and not a number of tries.
+        return msgspec.structs.replace(failure, kind="refused", retry_after=None)
+    return failure
+
+
+def _message(error: object) -> str | None:
+    if isinstance(error, str):
+        return error
+    if not isinstance(error, dict):
+        return None
+    for name in dialects.ERROR_MESSAGE_FIELDS:
+        value = error.get(name)
+        if isinstance(value, str) and value:
+            return value
+        if isinstance(value, list) and value:
+            return "; ".join(_validation_error(item) for item in value)
+        if isinstance(value, dict) and value:
+            return _message(value) or json.dumps(value, ensure_ascii=False)
+    return None
+
+
+def _validation_error(item: object) -> str:
+    """One entry of FastAPI's list of validation errors, as `body.messages: Field required`."""
+    if isinstance(item, dict) and "msg" in item:
+        location = item.get("loc")
+        path = ".".join(str(name) for name in location) if isinstance(location, list) else ""
+        return f"{path}: {item['msg']}" if path else str(item["msg"])
+    return item if isinstance(item, str) else json.dumps(item, ensure_ascii=False)
+
+
+def _status(error: object) -> int | None:
+    """The HTTP status inside an error object; servers also put codes of their own there, which are ignored."""
+    if not isinstance(error, dict):
+        return None
+    for name in dialects.ERROR_STATUS_FIELDS:
+        code = error.get(name)
+        if isinstance(code, (int, str)) and str(code).isdecimal() and 400 <= int(code) < 600:
+            return int(code)
+    return None
+
+
+def excerpt(text: str, length: int = _EXCERPT) -> str:
+    """One line of text, cut to a length that fits into a sentence."""
+    text = " ".join(text[: 8 * length].split())
+    return text if len(text) <= length else f"{text[: length - 1]}…"

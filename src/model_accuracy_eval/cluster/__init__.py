@@ -2,7 +2,6 @@
 
 from model_accuracy_eval.records.base import Record
 from model_accuracy_eval.records.code import Isolation
-from model_accuracy_eval.records.exchange import Service
 
 
 class NodeFacts(Record, frozen=True, kw_only=True):
@@ -19,13 +18,6 @@ class NodeFacts(Record, frozen=True, kw_only=True):
     @property
     def shown(self) -> str:
         return f"{self.address}, NPU {self.npus}" if self.npus else self.address
-
-
-class NodeService(Record, frozen=True, kw_only=True):
-    """The service of a replica that is ready."""
-
-    service: Service
-    """By an address of its node."""
 
 
 class NodeTrouble(Record, frozen=True, kw_only=True):

@@ -27,16 +27,6 @@ from model_accuracy_eval.records import WeightsInfo
 _ANSWER_SECONDS = 5.0
 
 
-def _silence(address: str) -> OSError | None:
-    """Why nobody answers at HOST:PORT."""
-    host, _, port = address.rpartition(":")
-    try:
-        socket.create_connection((host.strip("[]"), int(port)), timeout=_ANSWER_SECONDS).close()
-    except OSError as error:
-        return error
-    return None
-
-
 _OWN_OPTIONS = {"CPU": "num_cpus", "GPU": "num_gpus", "memory": "memory"}
 """Resources for which Ray has options of their own."""
 _OF_THIS_MACHINE = "/tmp/ray/ray_current_cluster"  # noqa: S108 - Ray's own, by which it finds a cluster
@@ -84,9 +74,12 @@ class RayConnection:
         if not address:
             with contextlib.suppress(OSError):
                 address = Path(_OF_THIS_MACHINE).read_text(encoding="utf-8").strip()
-        # Ray itself would try for ever to reach a head node that does not answer.
-        if address.rpartition(":")[2].isdigit() and (error := _silence(address)):
-            raise self._unreachable(OSError(f"{address}: {error}")) from error
+        host, _, port = address.rpartition(":")
+        if port.isdigit():  # Ray itself would try for ever to reach a head node that does not answer
+            try:
+                socket.create_connection((host.strip("[]"), int(port)), timeout=_ANSWER_SECONDS).close()
+            except OSError as error:
+                raise self._unreachable(OSError(f"{address}: {error}")) from error
         in_main_thread = threading.current_thread() is threading.main_thread()
         before = signal.getsignal(signal.SIGTERM)
         try:
@@ -300,7 +293,8 @@ class NodeWeights:
         if isinstance(found, NodeTrouble):
             raise Refused(found.sentence)
         info: WeightsInfo = found
-        self._pinned[reference] = _pinned(info)
+        is_moving = info.commit is not None and _is_of_hub(info.reference)
+        self._pinned[reference] = f"{info.reference.partition('@')[0]}@{info.commit}" if is_moving else info.reference
         return replace(info, reference=reference)
 
     def fetch(self, reference: str) -> str:
@@ -330,13 +324,6 @@ class NodeWeights:
     def _refuse_impossible(self) -> None:
         if self._patience is None:
             self._ray.refuse_impossible(self._wanted, self._nodes)
-
-
-def _pinned(info: WeightsInfo) -> str:
-    """`hf:org/name@main` with the commit that this was then."""
-    if info.commit is None or not _is_of_hub(info.reference):
-        return info.reference
-    return f"{info.reference.partition('@')[0]}@{info.commit}"
 
 
 def _is_of_hub(reference: str) -> bool:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from model_accuracy_eval import __version__
-from model_accuracy_eval.cluster import NodeFacts, NodeService, NodeTrouble
+from model_accuracy_eval.cluster import NodeFacts, NodeTrouble
 from model_accuracy_eval.cluster.ray_connection import (
     ActorLost,
     Placed,
@@ -122,7 +122,9 @@ class RayReplicas:
         self._folder = self._ray.share(pack(plan.settings.adapter or ""))
         for _ in range(plan.settings.replicas):
             self._place()
-        self._say(f"{plan.settings.replicas} replicas wait for nodes of the Ray cluster{self._each_with()}.")
+        on_nodes = f" on {self._nodes} nodes" * (self._nodes > 1)
+        each = f", each with {shown(self._wanted)}{on_nodes}" if self._wanted else ""
+        self._say(f"{plan.settings.replicas} replicas wait for nodes of the Ray cluster{each}.")
         if (room := self._room()) < plan.settings.replicas:
             self._say(f"The cluster's nodes have room for {room} of them; the others begin when nodes join.")
 
@@ -194,8 +196,8 @@ class RayReplicas:
             facts = [each.facts for each in replica.nodes if each.facts]
             if len(facts) == len(replica.nodes):
                 self._start(replica, facts)
-        elif isinstance(result, NodeService):
-            replica.state, replica.service = "serving", result.service
+        elif isinstance(result, Service):
+            replica.state, replica.service = "serving", result
             self._ready.append(replica)
             self._lost_in_a_row = 0
 
@@ -274,8 +276,11 @@ class RayReplicas:
         if states & {"starting", "serving"}:
             self._idle_since = None
             return
-        if "placing" not in states:
-            self._raise_first_trouble()
+        if "placing" not in states and self._first_trouble is not None:
+            name, trouble = self._first_trouble
+            count = len([each for each in self._replicas if each.state == "troubled"])
+            others = f" So none of the {count} replicas serves." if count > 1 else ""
+            raise AdapterFailed(f"{name}: {trouble.sentence}{others}", detail=trouble.detail, about=trouble.about)
         self._idle_since = self._clock.elapsed() if self._idle_since is None else self._idle_since
         limits = self._plan.client_limits
         limit, room = limits.ready_timeout or limits.gone_after, self._room()
@@ -288,21 +293,6 @@ class RayReplicas:
                 "longer with --ready-timeout.",
                 stage="infer",
             )
-
-    def _raise_first_trouble(self) -> None:
-        assert self._first_trouble is not None
-        name, trouble = self._first_trouble
-        count = len([each for each in self._replicas if each.state == "troubled"])
-        others = f" So none of the {count} replicas serves." if count > 1 else ""
-        raise AdapterFailed(
-            f"{name}: {trouble.sentence}{others}",
-            detail=trouble.detail,
-            about=trouble.about,
-        )
-
-    def _each_with(self) -> str:
-        on_nodes = f" on {self._nodes} nodes" * (self._nodes > 1)
-        return f", each with {shown(self._wanted)}{on_nodes}" if self._wanted else ""
 
     def _room(self) -> int:
         """How many replicas all nodes together have room for, if nothing else runs on them."""
@@ -373,25 +363,21 @@ class RemoteChat:
         return _RemoteLoglikelihoods(self, *found)
 
     async def models(self) -> tuple[str, ...]:
-        try:
-            names: tuple[str, ...] = await self._call("models")
-        except ActorLost:
-            return ()
-        return names
+        return tuple(await self._said("models", lambda _: ()))
 
     async def context_length(self) -> int | None:
-        try:
-            length: int | None = await self._call("context_length")
-        except ActorLost:
-            return None
+        length: int | None = await self._said("context_length", lambda _: None)
         return length
 
     async def samplers(self, probes: Sequence[Request] = ()) -> Samplers | Fault:
-        try:
-            found: Samplers | Fault = await self._call("samplers", probes)
-        except ActorLost as lost:
-            return self._lost(lost)
+        found: Samplers | Fault = await self._said("samplers", self._lost, probes)
         return found
+
+    async def _said(self, method: str, where_lost: Callable[[ActorLost], object], *arguments: object) -> Any:
+        try:
+            return await self._call("call", method, *arguments)
+        except ActorLost as lost:
+            return where_lost(lost)
 
     async def close(self) -> None:
         """Does nothing: what the actor holds ends with it."""

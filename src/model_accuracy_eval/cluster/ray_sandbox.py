@@ -42,6 +42,10 @@ class RaySandbox:
     _sandboxes: list[_NodeSandbox] = field(default_factory=list)
     _troubles: list[str] = field(default_factory=list)
     _first: SandboxFacts | None = None
+    # Known when it is open.
+    isolation: Isolation = field(init=False)
+    image: str = field(init=False)
+    passed_over: tuple[str, ...] = field(init=False)
 
     def open(self) -> "RaySandbox":
         """Blocks until the first node's sandbox is there."""
@@ -62,18 +66,6 @@ class RaySandbox:
         if not self._sandboxes:
             raise Refused(f"No node of the Ray cluster can hold code that a model wrote. {self._troubles[0]}")
         return self
-
-    @property
-    def isolation(self) -> Isolation:
-        return self._known.isolation
-
-    @property
-    def image(self) -> str:
-        return self._known.image
-
-    @property
-    def passed_over(self) -> tuple[str, ...]:
-        return self._known.passed_over
 
     async def run(self, program: Program) -> Execution:
         for _ in range(_TRIES):
@@ -104,12 +96,6 @@ class RaySandbox:
         self.ray_connection.wait_all(ends, _CLOSE_SECONDS)
         self._end()
 
-    @property
-    def _known(self) -> SandboxFacts:
-        if self._first is None:
-            raise AssertionError("a sandbox is asked when it is open")
-        return self._first
-
     def _ready(self) -> list[_NodeSandbox]:
         """Those that are open; what has been opened since the last call joins them."""
         for each in [*self._sandboxes]:
@@ -125,6 +111,8 @@ class RaySandbox:
         if isinstance(opened, NodeTrouble):
             self._remove(sandbox, opened.sentence)
             return
+        if self._first is None:
+            self.isolation, self.image, self.passed_over = opened.isolation, opened.image, opened.passed_over
         first = self._first = self._first or opened
         if (opened.isolation, opened.image, opened.version) != (first.isolation, first.image, first.version):
             self._remove(

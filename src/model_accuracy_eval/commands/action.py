@@ -6,28 +6,35 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
 import click
 import msgspec
 
+from model_accuracy_eval.commands import action_command, action_verdict
 from model_accuracy_eval.commands.action_context import (
-    SECRETS,
     STATE_FOLDER,
-    ActionInputs,
-    ActionPorts,
     AdapterCheckout,
     CheckedOut,
-    action_context,
     check_admission,
     label_of,
-    lacking_devices,
+    model_objections,
     remove,
     slug,
     temporary_folder,
+)
+from model_accuracy_eval.commands.action_inputs import (
+    OWN_MODES,
+    ROWS,
+    SECRETS,
+    ActionInputs,
+    check_name,
+    given_inputs,
+    older_inputs,
 )
 from model_accuracy_eval.commands.merge import merged
 from model_accuracy_eval.commands.plan import planned
@@ -47,17 +54,20 @@ from model_accuracy_eval.github.app import WRITES, Installation
 from model_accuracy_eval.github.artifact_service import ArtifactService
 from model_accuracy_eval.github.requester import GitHubRequester
 from model_accuracy_eval.github.runner import Runner
-from model_accuracy_eval.ports import Archive, Ports, Published
+from model_accuracy_eval.ports import Archive, Ports, Published, Sink
 from model_accuracy_eval.records import Identity, Outcome, RunPlan, Settings
 from model_accuracy_eval.records.plan import is_artifact
 from model_accuracy_eval.records.report import ActionContext, is_same
+from model_accuracy_eval.report import languages
 from model_accuracy_eval.report.endings import error_outcome
-from model_accuracy_eval.run import engines, pipeline, plan_parts, setting_values
+from model_accuracy_eval.run import accuracy_file, engines, pipeline, plan_parts, setting_values
+from model_accuracy_eval.run.accuracy_file import ModelEvaluation
 from model_accuracy_eval.run.build import lacks_npus
+from model_accuracy_eval.run.setting_values import Given
 from model_accuracy_eval.run_folder import runfile, shard_folders
 from model_accuracy_eval.run_folder.run_archive import open_archive
 from model_accuracy_eval.run_folder.runfile import RUN_FILE
-from model_accuracy_eval.settings import Setting, table
+from model_accuracy_eval.scoring.verdicts import gate_lines
 from model_accuracy_eval.sinks import action_sinks, check_sink
 from model_accuracy_eval.sinks import inputs as sink_inputs
 from model_accuracy_eval.sinks.publisher import Publisher, SinkParts
@@ -69,11 +79,9 @@ from model_accuracy_eval.system.process_environment import Secret
 from model_accuracy_eval.system.unprivileged_user import UnprivilegedUser, unprivileged_user
 
 _INPUTS = "the action's inputs"
-_OWN_TABLE = {setting.field: setting for setting in table(ActionInputs)}
 _SINK_TABLE = {setting.field: setting for setting in sink_inputs()}
-_MAY_BE_EMPTY = ("artifact-name",)
-"""Inputs whose empty value means something; any other that is empty was not given."""
 _STATE_RUN = "run"
+_SAYS_NOTHING = {"check": False, "comment": False, "status": "false"}
 _NOTHING = Published()
 
 
@@ -102,8 +110,8 @@ def _run_step() -> int:
     with clock.listening():
         step = ActionStep(os.environ, clock)
         try:
-            with step.parts() as (context, ports):
-                return act(context, ports)
+            with step.parts() as parts:
+                return act(parts.context, parts)
         except Exception as error:  # noqa: BLE001 - a step that fails says why where its readers look
             failure = error if isinstance(error, EvalError) else Defect.from_exception(error)
             step.step.error(failure.sentence, title="No evaluation")
@@ -115,66 +123,89 @@ def _run_step() -> int:
 # The story: open the check, admit who asks, fetch the adapter, run, and publish how it ended.
 
 
-def act(context: ActionContext, ports: ActionPorts) -> int:
+def act(context: ActionContext, parts: "ActionParts") -> int:
     """Runs the step and returns its exit code."""
-    publisher = Publisher(ports.sinks, warn=ports.step.warning)
-    if context.admit_only and _is_admitted(context, ports):
+    if parts.mode == "command":
+        return action_command.obey(context, parts.github, parts.step)
+    publisher = Publisher(parts.sinks, warn=parts.step.warning)
+    if context.admit_only and _is_admitted(context, parts):
         return 0
-    if ports.plan_shards is not None:
-        _admit(context, ports)
-        for name, value in ports.plan_shards().items():
-            ports.step.output(name, value)
+    if parts.mode == "plan":
+        _admit(context, parts)
+        for name, value in parts.plan_shards().items():
+            parts.step.output(name, value)
         return 0
     publisher.begin()
     try:
-        outcome = _evaluate(context, ports, publisher)
+        if parts.mode == "verdict":
+            _admit(context, parts, publisher.published)
+            outcome = parts.models_verdict()
+            publisher.publish(outcome, None)
+        else:
+            outcome = _evaluate(context, parts, publisher)
     except Exception as error:  # noqa: BLE001 - whatever it is, the check must not stay open
         outcome = error_outcome(error if isinstance(error, EvalError) else Defect.from_exception(error))
         publisher.publish(outcome, None)
-    return _exit_code(context, ports, outcome, publisher.published)
+    return _exit_code(context, parts, outcome, publisher.published)
 
 
-def _admit(context: ActionContext, ports: ActionPorts, published: Published = _NOTHING) -> None:
+def _admit(context: ActionContext, parts: "ActionParts", published: Published = _NOTHING) -> None:
     """Raises why the run may not start: for who asks, and then for what was written."""
-    check_admission(context, ports.github)
+    check_admission(context, parts.github)
     if published.objections:
         raise Refused(" ".join(published.objections))
-    if ports.problems:
-        raise BadValue(" ".join(dict.fromkeys(ports.problems)))
+    if parts.problems:
+        raise BadValue(" ".join(dict.fromkeys(parts.problems)))
 
 
-def _is_admitted(context: ActionContext, ports: ActionPorts) -> bool:
+def _is_admitted(context: ActionContext, parts: "ActionParts") -> bool:
     """Decides alone; a refusal is then published like that of a run."""
     try:
-        _admit(context, ports)
+        _admit(context, parts)
     except EvalError:
         return False
-    ports.step.output("conclusion", "admitted")
-    ports.step.output("commit", context.adapter_commit or context.commit)
-    ports.step.notice(
+    try:
+        evaluations = parts.evaluations()
+    except EvalError as refusal:
+        parts.problems.append(refusal.sentence)
+        return False
+    parts.step.output("conclusion", "admitted")
+    parts.step.output("evaluations", json.dumps(evaluations))
+    parts.step.output("models", str(len(evaluations)))
+    parts.step.output("commit", context.adapter_commit or context.commit)
+    parts.step.notice(
         f"{context.actor.login} may evaluate {context.adapter_repository} at commit {context.adapter_commit}.",
         title="Admitted",
     )
     return True
 
 
-def _evaluate(context: ActionContext, ports: ActionPorts, publisher: Publisher) -> Outcome:
+def _evaluate(context: ActionContext, parts: "ActionParts", publisher: Publisher) -> Outcome:
     # First and alone: nothing of the adapter or of the workspace is fetched, read or run for somebody who is no admin.
-    _admit(context, ports, publisher.published)
-    plan, checked_out = msgspec.structs.replace(ports.plan(ports.needs_adapter), identity=context.identity), None
-    if ports.needs_adapter:
-        with ports.step.group("Fetch the adapter"):
-            checked_out = ports.check_out()
+    _admit(context, parts, publisher.published)
+    plan, checked_out = msgspec.structs.replace(parts.plan(parts.needs_adapter), identity=context.identity), None
+    if parts.needs_adapter:
+        with parts.step.group("Fetch the adapter"):
+            checked_out = parts.check_out()
         plan = msgspec.structs.replace(plan, adapter_tree=f"{checked_out.tree}:{context.adapter_path}")
-    run_ports = ports.run_ports(plan, checked_out)
-    objections = lacking_devices(context, plan, ports)
+    run_ports = parts.run_ports(plan, checked_out)
+    objections = _lacking_devices(context, plan, parts)
     try:
         return pipeline.evaluate(plan, run_ports, publisher, objections).outcome
     finally:
         run_ports.progress.close()
 
 
-def _exit_code(context: ActionContext, ports: ActionPorts, outcome: Outcome, published: Published) -> int:
+def _lacking_devices(context: ActionContext, plan: RunPlan, parts: "ActionParts") -> list[str]:
+    """Objects to a place without NPUs for an adapter that is for NPUs: accuracy on a CPU says little about an NPU."""
+    lack = parts.lacks_npus(plan) if context.hardware.lower() == "npu" else ""
+    if not lack:
+        return []
+    cure = "use a runner that has some, or set `devices: none` if deploy.sh needs none."
+    return [f"{lack} {context.adapter_repository} is for NPUs; {cure}"]
+
+
+def _exit_code(context: ActionContext, parts: "ActionParts", outcome: Outcome, published: Published) -> int:
     """A result that could not be published everywhere fails the step, too."""
     # GitHub gives the workflows of forks a token that only reads, so that their failures are expected.
     from_fork = context.pull is not None and context.pull.is_fork
@@ -182,7 +213,7 @@ def _exit_code(context: ActionContext, ports: ActionPorts, outcome: Outcome, pub
     if outcome.exit_code or not failures:
         return outcome.exit_code
     sentences = " ".join(failure.sentence for failure in failures)
-    ports.step.error(sentences, title="The result could not be published everywhere")
+    parts.step.error(sentences, title="The result could not be published everywhere")
     return PublishFailed.exit_code
 
 
@@ -204,21 +235,27 @@ class ActionStep:
                 self.step.mask(token.reveal())
 
     @contextmanager
-    def parts(self) -> Iterator[tuple[ActionContext, ActionPorts]]:
-        """Yields the context of the step, and everything outside the program that it uses."""
+    def parts(self) -> Iterator["ActionParts"]:
+        """Yields everything outside the program that the step uses."""
         if self.step.is_set("token") and not self.tokens["token"]:
             raise BadValue(
                 "The input 'token' is empty: the secret or variable that it names is not set. Leave the input out, and "
                 "the workflow's own token is taken."
             )
-        own = ActionInputs(**self.typed(self.inputs(_OWN_TABLE), _OWN_TABLE))
         self._refuse_unknown()
+        if older := older_inputs(self.step):
+            self.step.notice(
+                f"Now lines of `settings`, and taken as inputs in this version still: {', '.join(older)}.",
+                title="Older inputs",
+            )
+        given = given_inputs(self.step, self.noted())
+        own = ActionInputs(**self.typed(given, ActionInputs.__struct_fields__))
         with (
             closing(self.requester(own.adapter_repository)) as requester,
             temporary_folder(self.environment, self.step) as folder,
+            languages.reading(own.language or languages.language()),
         ):
-            evaluation = _Evaluation(self, requester, folder, own)
-            yield evaluation.context, evaluation.ports(self.typed(self.inputs(_SINK_TABLE), _SINK_TABLE))
+            yield ActionParts(self, requester, folder, given, own)
 
     def requester(self, adapter_repository: str = "") -> GitHubRequester:
         """All questions about the adapter's repository are asked with its own token, if there is one; an app writes."""
@@ -244,19 +281,13 @@ class ActionStep:
             return None
         return Installation(self.environment, number, key.reveal(), self.clock, self.step.mask)
 
-    def inputs(self, fields: Iterable[str]) -> dict[str, str]:
-        """Those that were given, by their names."""
-        texts = {name: self.step.input(name) for name in (field.replace("_", "-") for field in fields)}
-        return {
-            name: text for name, text in texts.items() if text or (name in _MAY_BE_EMPTY and self.step.is_set(name))
-        }
-
-    def typed(self, texts: Mapping[str, Any], rows: Mapping[str, Setting]) -> dict[str, Any]:
-        """The values, without those that are none, which are problems."""
+    def typed(self, given: Mapping[str, Given], fields: Collection[str]) -> dict[str, Any]:
+        """The values for these fields, without those that are none, which are problems."""
         values: dict[str, Any] = {}
-        for name, text in texts.items():
-            with self.noted():
-                values |= setting_values.read({name: text}, _INPUTS, rows)
+        for name, one in given.items():
+            if name.replace("-", "_") in fields:
+                with self.noted():
+                    values |= setting_values.read_given({name: one}, ROWS)
         return values
 
     @contextmanager
@@ -269,7 +300,7 @@ class ActionStep:
 
     def _refuse_unknown(self) -> None:
         """The runner hands over what an action has no input for, and only warns: `gates:` would be no gate."""
-        known = {*SECRETS, "config", *(row.name for row in (*_OWN_TABLE.values(), *_SINK_TABLE.values(), *table()))}
+        known = {*SECRETS, *(row.name for row in ROWS.values())}
         given = {name.removeprefix("INPUT_") for name in self.environment if name.startswith("INPUT_")}
         for name in sorted(given - {each.upper() for each in known}):
             workflow = self.environment.get("GITHUB_WORKFLOW_REF", "").partition("@")[0] or "the workflow"
@@ -292,109 +323,141 @@ class ActionStep:
             self.step.notice(f"The container {name} was left behind and is removed.")
 
 
-def _block(text: str) -> dict[str, Any]:
-    """The settings in the input of that name. What has an input of its own and is given there, too, is that."""
-    source = "the action's input `settings`"
-    return {str(name).replace("_", "-"): value for name, value in setting_values.yaml_values(text, source).items()}
-
-
-class _Evaluation:
+class ActionParts:
     """The parts of one evaluation. Those of the run depend on the plan, and the plan on the adapter's folder, so they
     are made later."""
 
-    def __init__(self, step: ActionStep, requester: GitHubRequester, folder: str, own: ActionInputs) -> None:
-        self._step = step
+    def __init__(
+        self,
+        step: ActionStep,
+        requester: GitHubRequester,
+        folder: str,
+        given: Mapping[str, Given],
+        own: ActionInputs,
+    ) -> None:
+        self._step, self.step = step, step.step
+        self.github = GitHubRest(requester)
+        self.problems = step.problems
         self._requester = requester
         self._folder = folder
-        self._inputs = own
-        rows = {setting.field: setting for setting in table()}
-        self._values: dict[str, Any] = step.inputs(rows)
-        with step.noted():
-            self._values = {**_block(own.settings), **self._values}
+        self._inputs, self._given = own, given
+        of_settings = {name: one for name, one in given.items() if name.replace("-", "_") in Settings.__struct_fields__}
+        self._values: dict[str, Any] = {name: one.value for name, one in of_settings.items()}
         label = label_of(str(self._values.pop("label", "")), is_shard="shard" in self._values)
+        if self._values.get("mode") == "verdict":
+            label = action_verdict.label(own.evaluations)
         self._values |= {"label": label} if label else {}
-        if self._values.get("require-gate") == "digest":
+        if str(self._values.get("require-gate", "")).lower() == "digest":
             self._values["require-gate"] = "true"
             if "@sha256:" not in (image := str(self._values.get("adapter-image", ""))):
                 step.problems.append(
                     f"require-gate is `digest`, and the adapter-image '{image}' may be another one tomorrow: name it "
                     "by its digest, as name@sha256:…"
                 )
-        own_mode = self._values.get("mode") in {"plan", "merge"}  # which no setting has
-        typed = step.typed({name: each for name, each in self._values.items() if name != "mode" or not own_mode}, rows)
-        self._artifact_name = ""
+        self.mode = mode = str(self._values.get("mode", ""))
+        checked = {name: one._replace(value=self._values[name]) for name, one in of_settings.items()
+                   if name in self._values and (name != "mode" or mode not in OWN_MODES)}  # fmt: skip
+        typed = step.typed(checked, Settings.__struct_fields__)
         # What is needed before there is a plan: the label, which names check and comment, and the endpoint.
         first = setting_values.merge({name: typed[name] for name in ("label", "endpoint") if name in typed})
-        self._needs_adapter = not first.endpoint and self._values.get("mode") not in {"merge", "eval"}
+        self.needs_adapter = not first.endpoint and mode not in {"merge", "eval", "verdict"}
         self._adapter = AdapterCheckout(folder, step.environment, own, step.tokens, step.clock)
-        event = step.step.event()
-        self.context = action_context(
-            own,
-            self._adapter.repository,
-            self._adapter.commits(event, requester),
-            event,
-            step.environment,
+        self.context = self._adapter.context(
+            step.step.event(),
+            requester,
+            admit_only=mode == "admit",
             label=first.label,
-            image=str(self._values.get("adapter-image", "")) if self._needs_adapter else "",
+            image=str(self._values.get("adapter-image", "")) if self.needs_adapter else "",
             model=str(self._values.get("model", "")),
+            service=process_environment.masked(", ".join(first.endpoint)),
         )
+        self.sinks = self._sinks(step.typed(given, _SINK_TABLE))
 
-    def ports(self, sink_values: dict[str, Any]) -> ActionPorts:
-        step, github = self._step, GitHubRest(self._requester)
-        self._artifact_name = sink_values.get("artifact_name", _SINK_TABLE["artifact_name"].default)
-        if self._artifact_name and (name := slug(self._suffix())) not in self._artifact_name:
-            self._artifact_name = sink_values["artifact_name"] = f"{self._artifact_name}-{name}"
+    def _sinks(self, values: dict[str, Any]) -> Sequence[Sink]:
+        """Where the result is published, in this order."""
+        self._artifact_name = values.get("artifact_name", _SINK_TABLE["artifact_name"].default)
+        series = self.context.identity.name(self.context.repository)
+        if self._artifact_name and series != Settings().label and (name := slug(series)) not in self._artifact_name:
+            # So each series of runs has artifacts of its own.
+            self._artifact_name = values["artifact_name"] = f"{self._artifact_name}-{name}"
         if "shard" in self._values:
             # Only the merged run has a verdict.
-            sink_values |= {"comment": False, "check": False, "status": "false"}
-        artifacts = ArtifactService(step.environment, mask=step.step.mask)
+            values |= _SAYS_NOTHING
+        artifacts = ArtifactService(self._step.environment, mask=self.step.mask)
         parts = SinkParts(
             context=self.context,
-            step=step.step,
-            github=github,
+            step=self.step,
+            github=self.github,
             artifacts=artifacts if artifacts.is_offered else None,
-            since_stop=step.clock.since_stop,
+            since_stop=self._step.clock.since_stop,
         )
-        return ActionPorts(
-            step=step.step,
-            github=github,
-            sinks=action_sinks(parts, sink_values, step.noted),
-            problems=step.problems,
-            check_out=self._check_out,
-            plan=self._plan,
-            run_ports=self._run_ports,
-            needs_adapter=self._needs_adapter,
-            plan_shards=self._plan_shards if self._values.get("mode") == "plan" else None,
-            lacks_npus=lambda plan: lacks_npus(plan, step.environment, step.clock, self._labels(plan)),
-        )
+        return action_sinks(parts, values, self._step.noted)
 
-    def _suffix(self) -> str:
-        """What an artifact's name needs besides, so that each series of runs has artifacts of its own."""
-        name = self.context.identity.name(self.context.repository)
-        return "" if name == Settings().label else name
+    def evaluations(self) -> list[dict[str, str]]:
+        """The output `evaluations`, for a matrix: what accuracy.yaml asks for together with what was given, or that
+        alone."""
+        given = {name: one for name, one in self._given.items() if name not in {"mode", "adapter-ref"}}
+        if "label" in given and not label_of(str(given["label"].value), is_shard=False):
+            given.pop("label")
+        repository, found = self.context.adapter_repository, [ModelEvaluation("", "required", given)]
+        if (text := self.github.file(repository, accuracy_file.FILE)) is not None:
+            load = partial(self.github.file, repository)
+            found = accuracy_file.read(text, load, check_name).evaluations(given)
+        if len(found) > 1 and "max-shards" in given:
+            raise BadValue(
+                f"{accuracy_file.FILE} names {len(found)} models, and evaluate-matrix.yml divides one evaluation among "
+                "runners: choose one by `model`, or call evaluate.yml, which gives each a job."
+            )
+        labels: dict[str, str] = {}
+        for each in found:
+            if len(found) > 1:  # one job says how all fared
+                each.values.update({name: Given(value, _INPUTS) for name, value in _SAYS_NOTHING.items()})
+            if each.name:
+                label = slug(str(each.values["label"].value))
+                if label in labels:
+                    raise BadValue(f"{labels[label]} and {each.name} would both be called {label}: give them labels.")
+                labels[label], each.values["label"] = each.name, each.values["label"]._replace(value=label)
+            typed = setting_values.read_given(each.values, ROWS)
+            for line in typed.get("gate", ()):
+                gate_lines.parse(line)
+            if objections := model_objections(typed.get("model") or "", typed.get("allowed_models", ())):
+                raise Refused(" ".join(objections))
+        values = ({name: one.value for name, one in each.values.items()} for each in found)
+        return [
+            {"name": each.name, "tier": each.tier, "settings": json.dumps(of_run, default=str)}
+            for each, of_run in zip(found, values, strict=True)
+        ]
 
-    def _check_out(self) -> CheckedOut:
+    def models_verdict(self) -> Outcome:
+        """Of all models that accuracy.yaml names."""
+        return action_verdict.judge(self._inputs.evaluations, self._inputs.shards_path, self.context)
+
+    def lacks_npus(self, plan: RunPlan) -> str:
+        """Why deploy.sh would see no NPU; empty when it would see one, or when that cannot be known."""
+        return lacks_npus(plan, self._step.environment, self._step.clock, self._labels(plan))
+
+    def check_out(self) -> CheckedOut:
         checked_out = self._adapter.check_out(self.context.adapter_commit)
-        self._step.step.notice(f"The adapter is {self.context.adapter_repository} at {self.context.adapter_commit}.")
+        self.step.notice(f"The adapter is {self.context.adapter_repository} at {self.context.adapter_commit}.")
         return checked_out
 
-    def _plan(self, needs_adapter: bool) -> RunPlan:
+    def plan(self, needs_adapter: bool) -> RunPlan:
         settings = self._shard_settings()
         if needs_adapter:
             settings["adapter"] = self._adapter.folder
             settings.setdefault("runtime", "container")
-        if config := self._step.step.input("config"):
-            settings["config"] = config
+        if self._inputs.config:
+            settings["config"] = self._inputs.config
         return plan_parts.plan(
             settings,
             self._step.environment,
             _INPUTS,
             trust_file=False,
             check=self._step.clock.check,
-            say=self._step.step.say,
+            say=self.step.say,
         )
 
-    def _shard_settings(self) -> dict[str, str]:
+    def _shard_settings(self) -> dict[str, Any]:
         """What a shard goes on with if it is run again; for `mode: merge` the merged run, to be judged."""
         values, folder = self._values, self._inputs.shards_path
         out = values.get("out", Settings().out)
@@ -407,11 +470,11 @@ class _Evaluation:
             run = merged(shards, out, fields, allow_missing=self._inputs.allow_missing)
             return {**given, "mode": "eval", "reuse": run}
         if folder and "shard" in values and (earlier := shard_folders.earlier_attempt(folder, values["shard"], out)):
-            self._step.step.notice(f"This shard goes on with what an earlier attempt has left, {earlier}.")
+            self.step.notice(f"This shard goes on with what an earlier attempt has left, {earlier}.")
             return {**values, "reuse": earlier}
         return dict(values)
 
-    def _plan_shards(self) -> dict[str, str]:
+    def plan_shards(self) -> dict[str, str]:
         """The output `shards`, for a matrix."""
         shards = planned(
             {name: value for name, value in self._values.items() if name not in {"mode", "gate", "shard"}},
@@ -419,13 +482,13 @@ class _Evaluation:
             minutes=self._inputs.shard_minutes,
             most=self._inputs.max_shards,
             check=self._step.clock.check,
-            say=self._step.step.say,
+            say=self.step.say,
             open_archive=self._open_archive,
         )
-        self._step.step.notice(shards.sentence(), title="Shards")
+        self.step.notice(shards.sentence(), title="Shards")
         return {"conclusion": "planned", "shards": json.dumps(shards.jobs())}
 
-    def _run_ports(self, plan: RunPlan, checked_out: CheckedOut | None) -> Ports:
+    def run_ports(self, plan: RunPlan, checked_out: CheckedOut | None) -> Ports:
         step, context = self._step, self.context
         if plan.settings.runtime == "container":
             step.step.save(_STATE_RUN, plan.run_id)
@@ -452,7 +515,7 @@ class _Evaluation:
             model_token=step.tokens["model-token"] or None,
             labels=self._labels(plan),
         )
-        return dataclasses.replace(ports, open_archive=self._open_archive)
+        return dataclasses.replace(ports, open_archive=self._open_archive, finds_causes=True)
 
     def _labels(self, plan: RunPlan) -> Labels:
         return Labels(repository=self.context.repository, run_id=plan.run_id)
@@ -473,7 +536,7 @@ class _Evaluation:
             return "" if fits or about == Identity() else f"it is about {about.line}."
 
         environment, name = self._step.environment, self._artifact_name
-        self._step.step.notice(
+        self.step.notice(
             earlier_artifacts.download(self._requester, environment, name, place, target, objection=objection)
         )
         return open_archive(str(target))

@@ -1,7 +1,4 @@
-"""What the action's step is about: its inputs, who asks for what, and the adapter at one commit.
-
-Inputs are described like settings; those of the sinks are in `sinks`. Tokens are secrets and stand in no table.
-"""
+"""What the action's step is about: who asks for what, and the adapter at one commit."""
 
 import contextlib
 import hashlib
@@ -14,28 +11,23 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Any
 
-from msgspec import Meta
-
+from model_accuracy_eval.commands.action_inputs import ActionInputs
 from model_accuracy_eval.errors import BadValue, Refused
 from model_accuracy_eval.github import facts
 from model_accuracy_eval.github.api import GitHubRest
 from model_accuracy_eval.github.checkout import CheckoutSource, Git, check_out, resolve
 from model_accuracy_eval.github.requester import GitHubRequester
 from model_accuracy_eval.github.runner import Runner
-from model_accuracy_eval.ports import Ports, Sink
-from model_accuracy_eval.records import Record, RunPlan
-from model_accuracy_eval.records.report import ActionContext, PullRequest, is_commit, is_same
-from model_accuracy_eval.settings import about
+from model_accuracy_eval.records import Record
+from model_accuracy_eval.records.report import ActionContext, is_commit, is_same
 from model_accuracy_eval.system.clock import SignalClock
 from model_accuracy_eval.system.process_environment import Secret
 
 GITHUB = "https://github.com"
-SECRETS = ("token", "adapter-token", "model-token", "app-private-key")
 
 
 class CheckedOut(Record, frozen=True, kw_only=True):
@@ -46,90 +38,13 @@ class CheckedOut(Record, frozen=True, kw_only=True):
     """git's hash of all files, which two commits with the same files share."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ActionPorts:
-    """Everything outside the program that the action may use."""
-
-    step: Runner
-    github: GitHubRest
-    sinks: Sequence[Sink]
-    """Where the result is published, in this order."""
-    check_out: Callable[[], CheckedOut]
-    """Fetches the adapter at its commit."""
-    plan: Callable[[bool], RunPlan]
-    """Makes the plan; True: for an adapter, which has yet to be fetched."""
-    run_ports: Callable[[RunPlan, CheckedOut | None], Ports]
-    needs_adapter: bool
-    problems: Sequence[str] = ()
-    """What is wrong with the inputs, as sentences."""
-    plan_shards: Callable[[], Mapping[str, str]] | None = None
-    """Plans the jobs of a matrix, and returns what the step's outputs say of them; None: a run is asked for."""
-    lacks_npus: Callable[[RunPlan], str]
-    """Returns why deploy.sh would see no NPU; empty when it would see one, or when that cannot be known."""
-
-
-class ActionInputs(Record, frozen=True, kw_only=True):
-    """The inputs that only the action has."""
-
-    adapter_repository: Annotated[
-        Annotated[str, Meta(pattern=r"^([\w-]+/(?!\.{1,2}\Z)[\w.-]+)?\Z")],
-        about("Repository of the adapter, as owner/name."),
-    ] = ""
-    adapter_ref: Annotated[
-        str, about("Commit of the adapter; default: the pull request's head commit, otherwise the commit of the event.")
-    ] = ""
-    app_id: Annotated[
-        str,
-        about("Number or client id of a GitHub App that writes check, status and comment, instead of `token`."),
-    ] = ""
-    adapter_path: Annotated[str, about("Folder inside the adapter repository that contains deploy.sh.")] = "."
-    adapter_submodules: Annotated[bool, about("Whether to check out the adapter's submodules.")] = False
-    adapter_lfs: Annotated[bool, about("Whether to download the adapter's Git LFS files.")] = False
-    hardware: Annotated[
-        str, about("Hardware type that the repository's owners must have declared for it; `any` skips the check.")
-    ] = "npu"
-    allowed_models: Annotated[
-        tuple[str, ...],
-        about(
-            "Patterns such as hf:org/*, one of which the input `model` must match, separated by commas; default: any."
-        ),
-    ] = ()
-    admit_only: Annotated[
-        bool, about("Only decide whether the run may start, and give its commit as an output; nothing is evaluated.")
-    ] = False
-    allow_unsafe: Annotated[
-        bool, about("Let deploy.sh run as the user of this program with `runtime: process`, who can read its tokens.")
-    ] = False
-    shards_path: Annotated[
-        str,
-        about(
-            "Folder of downloaded artifacts of shards: what `mode: merge` joins, and where a shard that is run again "
-            "finds what it had."
-        ),
-    ] = ""
-    settings: Annotated[
-        str,
-        about(
-            "Any other setting by its name, as lines of YAML, such as `judge-model: gpt-4` or "
-            "`stop-when-decided: true`; docs/reference/settings.md has all."
-        ),
-    ] = ""
-    max_shards: Annotated[
-        Annotated[int, Meta(ge=1, le=256)], about("With `mode: plan`, how many shards there may be.")
-    ] = 4
-    shard_minutes: Annotated[
-        Annotated[float, Meta(gt=0)],
-        about("With `mode: plan`, how many minutes of asking a shard is for; the run in `baseline` gives the pace."),
-    ] = 60.0
-    allow_missing: Annotated[bool, about("With `mode: merge`, count the samples of missing shards as lost.")] = False
-
-
 def label_of(text: str, *, is_shard: bool) -> str:
     """The label of a run without one: what the job's matrix varies, which the input's default hands over as JSON. So no
     two of its jobs publish under one name. Empty: there is none. Shards of one run share the run's."""
     if text != "null" and not text.startswith("{"):
         return text
-    values = [] if is_shard else list((json.loads(text) or {}).values())
+    varied = json.loads(text) or {}
+    values = [] if is_shard or "settings" in varied else list(varied.values())
     return slug("_".join(value if isinstance(value, str) else json.dumps(value) for value in values))
 
 
@@ -142,67 +57,8 @@ def slug(text: str) -> str:
 _LONGEST = 60
 
 
-class Commits(NamedTuple):
-    """What is evaluated, and what is reported on."""
-
-    pull: PullRequest | None
-    adapter: str
-    reported: str
-    objections: tuple[str, ...]
-    """Why there is no commit of the adapter."""
-
-
-def action_context(
-    action_inputs: ActionInputs,
-    adapter_repository: str,
-    commits: Commits,
-    event: Mapping[str, Any],
-    environment: Mapping[str, str],
-    *,
-    label: str,
-    image: str,
-    model: str,
-) -> ActionContext:
-    """What is known of the step before anything is checked out."""
-    repository = environment.get("GITHUB_REPOSITORY", "")
-    if not repository:
-        raise BadValue("GITHUB_REPOSITORY is not set: `action` runs as a step of a workflow.")
-    server = environment.get("GITHUB_SERVER_URL", GITHUB)
-    run = environment.get("GITHUB_RUN_ID", "0")
-    attempt = environment.get("GITHUB_RUN_ATTEMPT", "1")
-    return ActionContext(
-        repository=repository,
-        actor=facts.actor(environment, event),
-        event=environment.get("GITHUB_EVENT_NAME", ""),
-        pull=commits.pull,
-        commit=commits.reported,
-        adapter_repository=adapter_repository,
-        adapter_ref=action_inputs.adapter_ref,
-        adapter_commit=commits.adapter,
-        objections=commits.objections,
-        adapter_path=action_inputs.adapter_path,
-        hardware="" if action_inputs.hardware == "any" else action_inputs.hardware,
-        image=image,
-        model=model,
-        allowed_models=action_inputs.allowed_models,
-        admit_only=action_inputs.admit_only,
-        label=label,
-        run=f"{run}-{attempt}",
-        started=time.time(),
-        nonce=secrets.token_hex(8),
-        run_url=f"{server}/{repository}/actions/runs/{run}",
-        workspace=environment.get("GITHUB_WORKSPACE", ""),
-    )
-
-
 _TO_GIT = ("path", "home", "http_proxy", "https_proxy", "all_proxy", "no_proxy")
 """Variables that git gets, in either case: it is not to inherit anything that would load code."""
-
-
-def _for_git(environment: Mapping[str, str]) -> dict[str, str]:
-    variables = {name: value for name, value in environment.items() if name.lower() in _TO_GIT}
-    authorities = environment.get("SSL_CERT_FILE")
-    return variables | ({"GIT_SSL_CAINFO": authorities} if authorities else {})
 
 
 class AdapterCheckout:
@@ -223,32 +79,61 @@ class AdapterCheckout:
         self._own = is_same(self.repository, own)
         token = tokens["adapter-token"] or (tokens["token"] if self._own else Secret(""))
         server = environment.get("GITHUB_SERVER_URL", GITHUB)
-        self._git = Git(
-            folder, _for_git(environment), server=server, token=token.reveal(), check=clock.check, wait=clock.sleep
-        )
+        variables = {name: value for name, value in environment.items() if name.lower() in _TO_GIT}
+        if authorities := environment.get("SSL_CERT_FILE"):
+            variables["GIT_SSL_CAINFO"] = authorities
+        self._git = Git(folder, variables, server=server, token=token.reveal(), check=clock.check, wait=clock.sleep)
         self._source = CheckoutSource(
             server, self.repository, submodules=action_inputs.adapter_submodules, lfs=action_inputs.adapter_lfs
         )
 
-    def commits(self, event: Mapping[str, Any], requester: GitHubRequester) -> Commits:
-        """Resolves the ref once; all later steps use the commit, whatever is pushed meanwhile.
+    def context(
+        self, event: Mapping[str, Any], requester: GitHubRequester, *, admit_only: bool, **given: str
+    ) -> ActionContext:
+        """What is known of the step before anything is checked out; `given`: its label, image, model and service.
 
-        Without a ref it is the event's commit, if the adapter is in the workflow's own repository.
+        The ref is resolved once; all later steps use the commit, whatever is pushed meanwhile. Without a ref it is the
+        event's commit, if the adapter is in the workflow's own repository.
         """
-        ref, commit, objections = self._inputs.adapter_ref, "", list[str]()
+        environment, inputs, ref = self._environment, self._inputs, self._inputs.adapter_ref
+        repository = environment.get("GITHUB_REPOSITORY", "")
+        if not repository:
+            raise BadValue("GITHUB_REPOSITORY is not set: `action` runs as a step of a workflow.")
+        commit, objections = "", list[str]()
         if ref or not self._own:
             try:
                 commit = resolve(self._git, self._source, ref)
             except Refused as refusal:
                 objections.append(refusal.sentence)
-        pull = facts.pull_request(requester, event, self._environment, commit if self._own else "")
-        of_event = pull.head_sha if pull else self._environment.get("GITHUB_SHA", "")
+        pull = facts.pull_request(requester, event, environment, commit if self._own else "")
+        of_event = pull.head_sha if pull else environment.get("GITHUB_SHA", "")
         if self._own and not ref:
             commit = of_event
-        by_comment = self._environment.get("GITHUB_EVENT_NAME") == "issue_comment"
-        if by_comment and pull and self._own and is_commit(commit):
+        started_by = environment.get("GITHUB_EVENT_NAME", "")
+        if started_by == "issue_comment" and pull and self._own and is_commit(commit):
             objections += filter(None, [facts.unseen(requester, pull, event, self.repository, commit)])
-        return Commits(pull, commit, commit if self._own else of_event, tuple(objections))
+        server, run = environment.get("GITHUB_SERVER_URL", GITHUB), environment.get("GITHUB_RUN_ID", "0")
+        return ActionContext(
+            repository=repository,
+            actor=facts.actor(environment, event),
+            event=started_by,
+            pull=pull,
+            commit=commit if self._own else of_event,
+            adapter_repository=self.repository,
+            adapter_ref=ref,
+            adapter_commit=commit,
+            objections=tuple(objections),
+            adapter_path=inputs.adapter_path,
+            hardware="" if inputs.hardware == "any" else inputs.hardware,
+            allowed_models=inputs.allowed_models,
+            admit_only=admit_only,
+            run=f"{run}-{environment.get('GITHUB_RUN_ATTEMPT', '1')}",
+            started=time.time(),
+            nonce=secrets.token_hex(8),
+            run_url=f"{server}/{repository}/actions/runs/{run}",
+            workspace=environment.get("GITHUB_WORKSPACE", ""),
+            **given,
+        )
 
     @property
     def folder(self) -> str:
@@ -283,19 +168,11 @@ def check_admission(context: ActionContext, github: GitHubRest) -> None:
         *_event(context),
         *_permission(context, github),
         *_hardware(context, github),
-        *_model(context),
+        # Which models will be evaluated, their file may still have to say.
+        *(() if context.admit_only and not context.model else model_objections(context.model, context.allowed_models)),
     ]
     if objections:
         raise Refused(" ".join(objections))
-
-
-def lacking_devices(context: ActionContext, plan: RunPlan, ports: ActionPorts) -> list[str]:
-    """Objects to a place without NPUs for an adapter that is for NPUs: accuracy on a CPU says little about an NPU."""
-    lack = ports.lacks_npus(plan) if context.hardware.lower() == "npu" else ""
-    if not lack:
-        return []
-    cure = "use a runner that has some, or set `devices: none` if deploy.sh needs none."
-    return [f"{lack} {context.adapter_repository} is for NPUs; {cure}"]
 
 
 def _event(context: ActionContext) -> list[str]:
@@ -333,12 +210,11 @@ def _permission(context: ActionContext, github: GitHubRest) -> list[str]:
     return objections
 
 
-def _model(context: ActionContext) -> list[str]:
+def model_objections(model: str, allowed: Sequence[str]) -> list[str]:
     """Who may choose the weights in a comment or a form chooses among those that the workflow allows."""
-    allowed = context.allowed_models
-    if not allowed or any(_matches(context.model, pattern) for pattern in allowed):
+    if not allowed or any(_matches(model, pattern) for pattern in allowed):
         return []
-    return [f"The model '{context.model}' is none that this workflow allows: {', '.join(allowed)}."]
+    return [f"The model '{model}' is none that this workflow allows: {', '.join(allowed)}."]
 
 
 def _matches(model: str, pattern: str) -> bool:

@@ -69,7 +69,10 @@ def batch(  # noqa: PLR0917 - click passes them by name
         return connect_service(os.environ, service, ClientLimits(concurrency=concurrency))
 
     async def ask(write: Callable[[bytes], object]) -> None:
-        chat = client(model_name or await _first_model(client(None)))
+        chat = client(model_name)
+        if not model_name and (names := await chat.models()):
+            await chat.close()
+            chat = client(names[0])
         queue = iter(left)
         try:
             failures = await asyncio.gather(*(_worker(queue, chat, write, sampling) for _ in range(concurrency)))
@@ -111,13 +114,6 @@ def _answered_ids(data: bytes) -> set[str | int]:
     complete, _, _ = data.rpartition(b"\n")
     answers = (msgspec.json.decode(line, type=_Answer) for line in complete.split(b"\n") if line.strip())
     return {answer.task_id for answer in answers if answer.error is None}
-
-
-async def _first_model(chat: Chat) -> str | None:
-    try:
-        return next(iter(await chat.models()), None)
-    finally:
-        await chat.close()
 
 
 async def _worker(queue: Iterator[_Prompt], chat: Chat, write: Callable[[bytes], object], sampling: JSONObject) -> int:

@@ -19,9 +19,9 @@ from model_accuracy_eval.commands.report import with_gates
 from model_accuracy_eval.ports import Archive
 from model_accuracy_eval.records import Comparison, DatasetResult, Report
 from model_accuracy_eval.report import comparison, page, page_replies, terminal
+from model_accuracy_eval.report.markdown import plain
 from model_accuracy_eval.report.page_replies import PackedReplies, ProblemDocument
 from model_accuracy_eval.run import previous_run
-from model_accuracy_eval.run.previous_run import PreviousRun
 from model_accuracy_eval.run_folder import journal, kept_run, predictions
 from model_accuracy_eval.run_folder.kept_run import KeptRun
 from model_accuracy_eval.run_folder.run_archive import open_archive
@@ -43,7 +43,7 @@ def compare(
     With --gate, the exit code is the verdict on NEW, with BASE as its baseline; nothing is written to either.
     """
     old, recent = (told(kept_run.opened(open_archive(place), unverified=unverified)) for place in (base, new))
-    result = previous_run.compare(PreviousRun(old), PreviousRun(recent))
+    result = previous_run.compare(old, recent)
     given = given_settings(values)
     verdict = None
     if given:
@@ -53,6 +53,10 @@ def compare(
     if html:
         write(html, page_of(old, recent, result))
     click.echo(comparison.as_json(result, verdict) if as_json else comparison.as_text(result, terminal_width()))
+    if not as_json:
+        runs = (f"{name} run {run.run_id[:8]}, {run.status}: {run.sentence}"
+                for name, run in (("Old", old.run()), ("New", recent.run())))  # fmt: skip
+        click.echo("\n".join(["", *map(plain, runs), "", plain(comparison.verdict(result))]))
     if verdict is not None:
         if not as_json:
             click.echo("\n" + "\n".join(terminal.verdict(verdict)))
@@ -85,12 +89,8 @@ def _side_by_side(old: Iterator[ProblemDocument], new: Iterator[ProblemDocument]
 
 
 def _documents(archive: Archive, report: Report, result: DatasetResult) -> Iterator[ProblemDocument]:
-    answers, failures, found, pictures = _lines(archive, report, result.dataset)
+    files = (journal.file, journal.failures_file, predictions.findings_file, predictions.pictures_file)
+    label, dataset = report.plan.settings.label, result.dataset
+    answers, failures, found, pictures = (archive.lines(file(label, dataset)) for file in files)
     documents = page_replies.documents(result, answers, failures, found)
     return page_replies.illustrated(documents, predictions.addresses(pictures))
-
-
-def _lines(archive: Archive, report: Report, dataset: str) -> list[Iterator[bytes]]:
-    label = report.plan.settings.label
-    files = (journal.file, journal.failures_file, predictions.findings_file, predictions.pictures_file)
-    return [archive.lines(file(label, dataset)) for file in files]

@@ -12,6 +12,7 @@ from model_accuracy_eval.errors import BadValue
 _DEMOS = {
     "text-generation": ("weights", "demo_arithmetic"),
     "image-text-to-text": ("weights-digits", "demo_digits"),
+    "any-to-any": ("weights-digits", "demo_spoken"),
 }
 """Task type → the example adapter's weights that can do it, and the dataset that they are asked."""
 
@@ -24,7 +25,7 @@ _DEMOS = {
     type=click.Choice(list(_DEMOS)),
     default="text-generation",
     show_default=True,
-    help="Whether the model adds, or reads numbers from pictures.",
+    help="Whether the model adds, reads numbers from pictures, or reads them aloud.",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Base seed of the samples.")
 def demo(out: str, port: int, task_type: str, seed: int) -> None:

@@ -5,7 +5,7 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import click
@@ -63,7 +63,7 @@ def doctor(
 # This machine: extras, container engine, bubblewrap, NPUs and driver, port, disk space.
 
 
-_EXTRAS = ("uvloop", "sacrebleu", "langdetect", "jieba", "docker", "ray")
+_EXTRAS = ("uvloop", "sacrebleu", "langdetect", "jieba", "tokenizers", "docker", "ray")
 """One library of each extra."""
 
 _DRIVER = Path("/usr/local/Ascend/driver/version.info")
@@ -73,8 +73,12 @@ def _machine(environment: Mapping[str, str], *, port: int) -> Iterator[Finding]:
     """Most of what is missing is needed by some runs only, so that little here fails."""
     yield Finding("python", "PASS", f"{sys.version.split()[0]} at {sys.executable}.")
     yield from map(_extra, _EXTRAS)
-    yield _engine(environment)
-    yield _bubblewrap(environment)
+    yield _tried("docker", lambda: connect(environment).close(), "The engine answers.")
+    yield _tried(
+        "bwrap",
+        lambda: run(open_sandbox("bwrap", environment, workers=1).close()),
+        "Programs of models can be run in it.",
+    )
     yield _npus()
     yield _driver(_DRIVER)
     yield _port(port)
@@ -89,21 +93,12 @@ def _extra(name: str) -> Finding:
     return Finding(check, "SKIP", f"{name} is not installed; {library.command}")
 
 
-def _engine(environment: Mapping[str, str]) -> Finding:
+def _tried(name: str, opening: Callable[[], object], works: str) -> Finding:
     try:
-        connect(environment).close()
+        opening()
     except EvalError as error:
-        return Finding("docker", "WARN", error.sentence)
-    return Finding("docker", "PASS", "The engine answers.")
-
-
-def _bubblewrap(environment: Mapping[str, str]) -> Finding:
-    try:
-        sandbox = open_sandbox("bwrap", environment, workers=1)
-    except EvalError as error:
-        return Finding("bwrap", "WARN", error.sentence)
-    run(sandbox.close())
-    return Finding("bwrap", "PASS", "Programs of models can be run in it.")
+        return Finding(name, "WARN", error.sentence)
+    return Finding(name, "PASS", works)
 
 
 def _npus() -> Finding:
@@ -156,16 +151,16 @@ def _network(environment: Mapping[str, str]) -> Iterator[Finding]:
     except EvalError as error:
         yield Finding("proxy", "FAIL", error.sentence)
         return
-    yield from run(_hubs(environment))
 
+    async def hubs() -> list[Finding]:
+        async with httpx.AsyncClient(timeout=_TIMEOUT, headers={"user-agent": "model-accuracy-eval"}) as client:
+            checks = [
+                _hub(client, _NAMES[scheme], environment.get(variable) or host, variable)
+                for scheme, (variable, host) in HOSTS.items()
+            ]
+            return list(await asyncio.gather(*checks))
 
-async def _hubs(environment: Mapping[str, str]) -> list[Finding]:
-    async with httpx.AsyncClient(timeout=_TIMEOUT, headers={"user-agent": "model-accuracy-eval"}) as client:
-        checks = [
-            _hub(client, _NAMES[scheme], environment.get(variable) or host, variable)
-            for scheme, (variable, host) in HOSTS.items()
-        ]
-        return list(await asyncio.gather(*checks))
+    yield from run(hubs())
 
 
 async def _hub(client: httpx.AsyncClient, name: str, address: str, variable: str) -> Finding:

@@ -4,15 +4,15 @@ Only a service that does not answer fails. Everything else that it lacks has a c
 what it answers is right in every form and company, `diagnose` finds out.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
 from model_accuracy_eval.client.chat import StreamingChat
 from model_accuracy_eval.errors import EvalError
 from model_accuracy_eval.ports import Chat
-from model_accuracy_eval.records import ClientLimits, Fault, FaultKind, Message, Reply, Request, Service
-from model_accuracy_eval.run import picture_probe
+from model_accuracy_eval.records import ClientLimits, Fault, FaultKind, Message, Reply, Request, Samplers, Service
+from model_accuracy_eval.records.plan import THINKING_ROOM
+from model_accuracy_eval.run import picture_probe, thinking_probe
 from model_accuracy_eval.run.build import ApiKeys, connect_service
 from model_accuracy_eval.run_folder.saved_plan import own_samplers
 from model_accuracy_eval.scoring.metrics import metric_table
@@ -39,11 +39,10 @@ _SIMPLE_QUESTIONS = (
 )
 _THINKING_TOKENS = 512
 """Room for an answer of a model that thinks first."""
+_THINKING_CONTEXT = THINKING_ROOM + 4096
+"""With room for the questions."""
 _SAMPLES = 5
 """What a run asks for unless it is told otherwise."""
-_EMPTY = "The answer was empty, so nothing can be checked; ask a model that answers in words."
-
-
 _NEXT_STEP: Mapping[FaultKind, str] = {
     "refused": "Start the service, or name another address.",
     "failed": "Look at the service's log; give it longer with --timeout if it is slow.",
@@ -82,60 +81,29 @@ def examine(endpoint: str, model: str | None, seconds: float, environ: Mapping[s
 
 async def _findings(chat: Chat) -> tuple[Finding, ...]:
     """All findings about the service; only one if it does not answer."""
-    probe = await _start(chat)
-    fault = probe.first.fault
-    if fault is not None:
-        sentence = f"{fault.sentence} {_NEXT_STEP[fault.kind]}"
-        return (Finding("answers", "FAIL", sentence),)
+    # A longer answer first. A model without an answer to that may be one that only continues texts.
+    question, first = _COUNT, await chat.ask(_question(_COUNT))
+    if first.fault is None and not _text(first):
+        question, first = _SUM, await chat.ask(_question(_SUM))
+    if first.fault is not None:
+        return (Finding("answers", "FAIL", f"{first.fault.sentence} {_NEXT_STEP[first.fault.kind]}"),)
     return (
         Finding("answers", "PASS", "A chat request gets an answer."),
         await _model(chat),
         await _context(chat),
-        _streaming(probe.first),
-        _finish_reason(probe.first),
-        _usage(probe.first),
-        _speed(probe.first),
+        *_of_one_answer(first),
         await _simple_questions(chat),
         await _samplers(chat),
-        await _several_samples(probe),
+        await _thinking(chat),
+        await _several_samples(chat, question),
         await _loglikelihoods(chat),
         await _pictures(chat),
     )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Probe:
-    """A service, a question, and its first answer at temperature 0."""
-
-    chat: Chat
-    text: str
-    first: Reply
-
-    async def again(self, **changes: Any) -> Reply:
-        return await self.chat.ask(_question(self.text, **changes))
-
-
-async def _start(chat: Chat) -> _Probe:
-    """Asks for a longer answer first. A model without an answer to that may be one that only continues texts."""
-    first = await chat.ask(_question(_COUNT))
-    if first.fault is None and not _text(first):
-        return _Probe(chat=chat, text=_SUM, first=await chat.ask(_question(_SUM)))
-    return _Probe(chat=chat, text=_COUNT, first=first)
-
-
-def _question(
-    text: str,
-    *,
-    temperature: float = 0.0,
-    n: int = 1,
-    max_tokens: int = 64,
-) -> Request:
-    return Request(
-        messages=(Message(role="user", content=text),),
-        temperature=temperature,
-        n=n,
-        max_tokens=max_tokens,
-    )
+def _question(text: str, **changes: Any) -> Request:
+    asked: dict[str, Any] = {"temperature": 0.0, "max_tokens": 64, **changes}
+    return Request(messages=(Message(role="user", content=text),), **asked)
 
 
 def _text(reply: Reply) -> str:
@@ -147,15 +115,9 @@ def _pass_or_warn(name: str, passed: bool, sentence: str) -> Finding:
     return Finding(name, "PASS" if passed else "WARN", sentence)
 
 
-def _unsupported(name: str, fault: Fault, cost: str) -> Finding:
-    """The service refuses such requests; `cost` says what that means for a run."""
-    return Finding(name, "WARN", f"{fault.sentence} {cost}")
-
-
 async def _model(chat: Chat) -> Finding:
-    names = await chat.models()
-    if names:
-        return _pass_or_warn("model", True, f"It serves {', '.join(names)}.")
+    if names := await chat.models():
+        return Finding("model", "PASS", f"It serves {', '.join(names)}.")
     return Finding("model", "SKIP", "/v1/models lists nothing; name the model with --model-name.")
 
 
@@ -169,46 +131,35 @@ async def _context(chat: Chat) -> Finding:
     return Finding("context", "PASS", f"It reads and writes up to {length:,} tokens (max_model_len of /v1/models).")
 
 
-def _streaming(reply: Reply) -> Finding:
-    if not _text(reply):
-        return Finding("streaming", "SKIP", _EMPTY)
-    times = reply.choices[0].timings
-    sentence = (
-        f"The answer came in {times.chunks} pieces."
-        if times.ttft is not None
-        else "The answer came in one piece, so the time to the first token is unknown in reports."
-    )
-    return _pass_or_warn("streaming", times.ttft is not None, sentence)
-
-
-def _finish_reason(reply: Reply) -> Finding:
-    reason = reply.choices[0].finish_reason if reply.choices else None
-    sentence = (
+def _of_one_answer(reply: Reply) -> Iterator[Finding]:
+    """What the first answer shows."""
+    choice = reply.choices[0] if reply.choices else None
+    tokens = reply.usage.completion_tokens if reply.usage else None
+    if choice is None or not _text(reply):
+        yield Finding("streaming", "SKIP", "The answer was empty, so nothing can be checked; ask a model that answers "
+                      "in words.")  # fmt: skip
+    elif choice.timings.ttft is not None:
+        yield Finding("streaming", "PASS", f"The answer came in {choice.timings.chunks} pieces.")
+    else:
+        sentence = "The answer came in one piece, so the time to the first token is unknown in reports."
+        yield Finding("streaming", "WARN", sentence)
+    reason = choice.finish_reason if choice else None
+    yield _pass_or_warn(
+        "finish_reason",
+        reason is not None,
         f"Answers end with a finish_reason ({reason}), so one that breaks off is seen and asked for again."
         if reason
-        else "Answers end without a finish_reason: one that breaks off without an error is judged as a complete one."
+        else "Answers end without a finish_reason: one that breaks off without an error is judged as a complete one.",
     )
-    return _pass_or_warn("finish_reason", reason is not None, sentence)
-
-
-def _usage(reply: Reply) -> Finding:
-    tokens = reply.usage.completion_tokens if reply.usage else None
-    sentence = (
-        f"Tokens are counted: {tokens} for this answer."
-        if tokens is not None
-        else "No tokens are counted: reports will not have any."
-    )
-    return _pass_or_warn("usage", tokens is not None, sentence)
-
-
-def _speed(reply: Reply) -> Finding:
-    """The speed of a single stream: many at once are slower each and faster together."""
-    tokens = reply.usage.completion_tokens if reply.usage else None
-    seconds = reply.choices[0].timings.e2e if reply.choices else 0.0
+    counted = f"Tokens are counted: {tokens} for this answer."
+    uncounted = "No tokens are counted: reports will not have any."
+    yield _pass_or_warn("usage", tokens is not None, uncounted if tokens is None else counted)
+    seconds = choice.timings.e2e if choice else 0.0
     if not tokens or tokens < 2 or seconds <= 0:
-        return Finding("speed", "SKIP", "Fewer than two tokens were counted, so tokens a second are unknown.")
-    sentence = f"One stream alone: {tokens / seconds:,.1f} tokens a second, {tokens} in {seconds:.2f} s."
-    return _pass_or_warn("speed", True, sentence)
+        yield Finding("speed", "SKIP", "Fewer than two tokens were counted, so tokens a second are unknown.")
+    else:  # many streams at once are slower each and faster together
+        sentence = f"One stream alone: {tokens / seconds:,.1f} tokens a second, {tokens} in {seconds:.2f} s."
+        yield Finding("speed", "PASS", sentence)
 
 
 async def _simple_questions(chat: Chat) -> Finding:
@@ -221,17 +172,17 @@ async def _simple_questions(chat: Chat) -> Finding:
     for question, right in _SIMPLE_QUESTIONS:
         reply = await chat.ask(_question(question, max_tokens=_THINKING_TOKENS))
         if reply.fault is not None:
-            return _unsupported("sense", reply.fault, f"This followed the question {question!r}.")
+            return Finding("sense", "WARN", f"{reply.fault.sentence} This followed the question {question!r}.")
         answer = _text(reply)
         # Reasoning comes first, so only the last line counts.
         if right not in answer.strip().rpartition("\n")[2].lower():
             wrong.append((question, answer))
     if not wrong:
-        return _pass_or_warn("sense", True, f"All {len(_SIMPLE_QUESTIONS)} simple questions are answered right.")
+        return Finding("sense", "PASS", f"All {len(_SIMPLE_QUESTIONS)} simple questions are answered right.")
     question, answer = wrong[0]
-    return _pass_or_warn(
+    return Finding(
         "sense",
-        False,
+        "WARN",
         f"{len(wrong)} of {len(_SIMPLE_QUESTIONS)} simple questions are answered wrong, such as {question!r} with "
         f"{answer[-60:]!r}: unless the model is not made for chat, look at its chat template, tokenizer and weights.",
     )
@@ -241,28 +192,58 @@ async def _samplers(chat: Chat) -> Finding:
     """Which samplers the service applies on its own, and whether `--sampling plain` can neutralise them."""
     found = await chat.samplers((_question(_SUM, temperature=1.0, max_tokens=1),))
     if isinstance(found, Fault):
-        return _unsupported("samplers", found, "This followed a request with neutral values of samplers.")
+        sentence = f"{found.sentence} This followed a request with neutral values of samplers."
+        return Finding("samplers", "WARN", sentence)
     own = own_samplers(found, without={})
     plain = "sends neutral values"
     if found.refused:
         plain += f", but the service refuses {', '.join(found.refused)}"
     if not own and not found.refused:
-        sentence = "It is not known to apply samplers of its own, and accepts neutral values of all"
-        return _pass_or_warn("samplers", True, f"{sentence} (--sampling plain).")
-    return _pass_or_warn("samplers", False, f"{own or 'Its own samplers are unknown'}; --sampling plain {plain}.")
+        sentence = "It is not known to apply samplers of its own, and accepts neutral values of all (--sampling plain)."
+        return Finding("samplers", "PASS", sentence)
+    return Finding("samplers", "WARN", f"{own or 'Its own samplers are unknown'}; --sampling plain {plain}.")
 
 
-async def _several_samples(probe: _Probe) -> Finding:
+async def _thinking(chat: Chat) -> Finding:
+    """Whether it thinks by itself or when it is asked to, and what has to be raised where it does."""
+    reply = await thinking_probe.ask(chat, {})
+    by_itself, found = thinking_probe.thought_in(reply), await chat.samplers()
+    server = found.server if isinstance(found, Samplers) else ""
+    if by_itself.seen is None:
+        return Finding(
+            "thinking", "SKIP", "Its reply to a question is empty or was cut, so nothing is known of thoughts."
+        )
+    other = await thinking_probe.find_thinking(chat, "off" if by_itself.seen else "on", server)
+    if not by_itself.seen and other.finding.state != "PASS":
+        return Finding("thinking", "SKIP", f"It does not think, and nothing asked it to: {other.finding.sentence}")
+    length = await chat.context_length()
+    short = ""
+    if length is not None and length < _THINKING_CONTEXT:
+        short = f" Its context has {length:,}: serve it with {_THINKING_CONTEXT:,} or more, or give --max-tokens."
+    if not by_itself.seen:
+        sentence = (
+            f"It thinks if it is asked to. {other.finding.sentence} Answers then get {THINKING_ROOM:,} tokens.{short}"
+        )
+        return _pass_or_warn("thinking", not short, sentence)
+    sentence = (
+        f"It thinks by itself: one question got {by_itself}. Datasets such as gsm8k and humaneval ask for 1,024: give "
+        f"--thinking on, which asks for {THINKING_ROOM:,}.{short} {other.finding.sentence}"
+    )
+    return Finding("thinking", "WARN", sentence)
+
+
+async def _several_samples(chat: Chat, question: str) -> Finding:
     """As many samples as a run asks for."""
-    reply = await probe.again(temperature=1.0, n=_SAMPLES)
+    reply = await chat.ask(_question(question, temperature=1.0, n=_SAMPLES))
     if reply.fault is not None:
-        return _unsupported("n", reply.fault, "Samples are requested one by one, and the prompt is read for each.")
+        cost = "Samples are requested one by one, and the prompt is read for each."
+        return Finding("n", "WARN", f"{reply.fault.sentence} {cost}")
     count = len(reply.choices)
     samples = f"{count} {'sample' if count == 1 else 'samples'}"
     if count < _SAMPLES:
         one_by_one = "samples are requested one by one, and the prompt is read for each"
-        return _pass_or_warn("n", False, f"{samples} of {_SAMPLES} requested; {one_by_one}.")
-    return _pass_or_warn("n", True, f"{samples} a request.")
+        return Finding("n", "WARN", f"{samples} of {_SAMPLES} requested; {one_by_one}.")
+    return Finding("n", "PASS", f"{samples} a request.")
 
 
 async def _pictures(chat: Chat) -> Finding:
@@ -280,8 +261,7 @@ async def _loglikelihoods(chat: Chat) -> Finding:
     except EvalError as error:
         return Finding("likelihoods", "WARN", error.sentence)
     lost = metric_table.unsupported_metrics(client.method)
-    known = "every metric of log-likelihoods is known"
-    if lost:
-        known = f"it compares the letters of options; unknown are {', '.join(lost)}"
+    unknown = f"it compares the letters of options; unknown are {', '.join(lost)}"
+    known = unknown if lost else "every metric of log-likelihoods is known"
     sentence = f"Runs use {client.method}: {known}. ({'; '.join(client.findings)})"
     return _pass_or_warn("likelihoods", not lost, sentence)

@@ -26,7 +26,11 @@ from model_accuracy_eval.system.local_files import append_lines
 @click.option("--since", metavar="RUN|DATE", help="Begin with this run, or with the first one of this day or later.")
 @click.option("--append", metavar="FILE", help="Add the runs to this history file, and show all that it holds.")
 @unverified_option
-@click.option("--fail-on-regression", is_flag=True, help="Exit with 1 while a regression stands.")
+@click.option(
+    "--fail-on-regression",
+    is_flag=True,
+    help="Exit with 1 while a regression stands, with 7 if there is no run before.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for programs instead of text.")
 @click.pass_context
 def history(
@@ -63,8 +67,8 @@ def history(
         click.echo(msgspec.json.format(msgspec.json.encode(shown), indent=2).decode())
     else:
         click.echo(trends.as_text(shown))
-    if fail_on_regression and shown.regressed:
-        context.exit(1)
+    if fail_on_regression:
+        context.exit(1 if shown.regressed else 7 if shown.undecided else 0)
 
 
 def _read(places: Iterable[str], *, unverified: bool) -> RunHistory:

@@ -63,7 +63,6 @@ def merged(
         kept = [told(kept_run.opened(archive, unverified=unverified, cut_off=True)) for archive in archives]
         shards = [ShardFolder(each.archive, each.plan()) for each in kept]
         shard_folders.check(shards, given, allow_missing=allow_missing)
-        shard_folders.check_samples(shards)
         folder = str(Path(out) / run_id)
         # What cannot be judged so is refused before there is a folder, which would be left unfinished.
         values = {"mode": "eval", "reuse": folder, **given}

@@ -24,14 +24,12 @@ def complete_datasets(_context: click.Context, _parameter: click.Parameter, type
     return [*(CompletionItem(f"{done}{comma}{name}") for name in names), *files]
 
 
-def complete_files(_context: click.Context, _parameter: click.Parameter, typed: str) -> list[CompletionItem]:
-    """Files and folders, as the shell finds them."""
-    return [CompletionItem(typed, type="file")]
-
-
 _COMPLETIONS = {
     "datasets": complete_datasets,
-    **dict.fromkeys(("model", "reuse", "baseline", "data_dir", "tasks_path", "out"), complete_files),
+    **dict.fromkeys(
+        ("model", "reuse", "baseline", "data_dir", "tasks_path", "out"),
+        lambda _context, _parameter, typed: [CompletionItem(typed, type="file")],
+    ),
 }
 """Setting → what a shell is told that can be typed there."""
 
@@ -40,22 +38,24 @@ def setting_option(setting: Setting) -> Callable[[Any], Any]:
     """The click option of a setting. Values stay texts here: one place types and checks them for all sources."""
     names = [f"--{setting.name}", *([setting.short] if setting.short else [])]
     if setting.type is bool:
-        return click.option(*names, is_flag=True, default=None, help=_help(setting))
+        return click.option(*names, is_flag=True, default=None, help=sentence(setting))
     return click.option(
         *names,
         setting.field,
         default=None,
         multiple=setting.field in {"gate", "endpoint"},
         metavar=_metavar(setting),
-        help=_help(setting),
+        help=sentence(setting),
         shell_complete=_COMPLETIONS.get(setting.field),
     )
 
 
-def _help(setting: Setting) -> str:
-    if setting.default in (None, (), {}, False):
+def sentence(setting: Setting) -> str:
+    """What it is about, and its default."""
+    if setting.default in (None, (), {}, False, ""):
         return setting.about
-    default = f"{setting.default:g}" if isinstance(setting.default, float) else setting.default
+    default = f"{setting.default:g}" if isinstance(setting.default, float) else str(setting.default)
+    default = default.lower() if isinstance(setting.default, bool) else default
     return f"{setting.about} [default: {default}]"
 
 

@@ -3,19 +3,20 @@
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from math import ceil, fsum
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 
 from model_accuracy_eval.commands.options import given_settings, setting_options
 from model_accuracy_eval.errors import BadValue, EvalError
+from model_accuracy_eval.hubs.data_fetch import DataFetch
 from model_accuracy_eval.ports import Archive, Ports
-from model_accuracy_eval.records import DataFile, DataRow, Gate, PreparedDataset, Record, RunPlan
+from model_accuracy_eval.records import Gate, PreparedDataset, Record, RunPlan
 from model_accuracy_eval.run import engines, plan_parts, preflight, setting_values
-from model_accuracy_eval.run.build import data_fetch, hub, trusted_python
+from model_accuracy_eval.run.build import hub
 from model_accuracy_eval.run_folder import kept_run
 from model_accuracy_eval.run_folder.runfile import RunFile
 from model_accuracy_eval.scoring.figures import groups
@@ -24,6 +25,7 @@ from model_accuracy_eval.scoring.verdicts.following import followed_figures
 from model_accuracy_eval.scoring.verdicts.sequential import PlannedSize
 from model_accuracy_eval.system.clock import SignalClock
 from model_accuracy_eval.tasks import preparation, rows
+from model_accuracy_eval.trusted_python.trusted_functions import TrustedRows
 
 _MINUTES = re.compile(r"(\d+(?:\.\d+)?)\s*(?:m|min)")
 _SETTINGS = {
@@ -134,7 +136,8 @@ def _best_spent(plan: RunPlan, datasets: list[PreparedDataset], requests: int) -
     problems = sum(sizes_of.values())
     for name, here in sizes_of.items():
         own = requests * here // problems
-        least = _least(plan, name)
+        of_gates = [gate.metric.partition("@") for gate in plan.gates if gate.dataset == name]
+        least = max((int(size) for kind, _, size in of_gates if kind in {"pass", "cons"}), default=1)
         sizes = [*sequential.alternatives(own, here, least)]
         if not sizes:
             raise BadValue(
@@ -151,22 +154,8 @@ def _best_spent(plan: RunPlan, datasets: list[PreparedDataset], requests: int) -
     yield "(95 %, where the samples of one problem correlate by .5)"
 
 
-def _least(plan: RunPlan, dataset: str) -> int:
-    """Samples of a problem that the gated figures need."""
-    names = [gate.metric for gate in plan.gates if gate.dataset == dataset]
-    sizes = [int(size) for kind, _, size in (name.partition("@") for name in names) if kind in {"pass", "cons"}]
-    return max(sizes, default=1)
-
-
 # Into how many shards the action splits a run: from the sizes of its datasets, and from the pace of an earlier run.
 # A shard has every W-th problem of each dataset, so all take about the same time, whatever mixture of datasets it is.
-
-
-class DatasetSize(NamedTuple):
-    """How much of a dataset is asked."""
-
-    problems: int
-    samples: int
 
 
 class ShardPlan(Record, frozen=True, kw_only=True):
@@ -193,14 +182,14 @@ class ShardPlan(Record, frozen=True, kw_only=True):
 
 
 def shard_plan(
-    sizes: Mapping[str, DatasetSize], last: RunFile | None, *, minutes: float, most: int, concurrency: int
+    sizes: Mapping[str, PlannedSize], last: RunFile | None, *, minutes: float, most: int, concurrency: int
 ) -> ShardPlan:
     """As few shards as keep each below so many minutes, `most` at most. Without an earlier run there are `most`."""
-    samples = sum(size.samples for size in sizes.values())
+    samples = sum(size.requests for size in sizes.values())
     largest = max((size.problems for size in sizes.values()), default=1)
     most = max(1, min(most, largest))
     pace = _earlier_pace(last) if last else None
-    seconds = pace.seconds({name: size.samples for name, size in sizes.items()}, concurrency) if pace else None
+    seconds = pace.seconds({name: size.requests for name, size in sizes.items()}, concurrency) if pace else None
     count = most if seconds is None else min(most, max(1, ceil(seconds / (60 * minutes))))
     return ShardPlan(count=count, samples=samples, seconds=seconds)
 
@@ -217,17 +206,18 @@ def planned(
 ) -> ShardPlan:
     """The shards of a run with these settings; `baseline` names the run that says how long samples take."""
     settings = setting_values.merge(setting_values.read(values, "the shards' settings"))
-    fetch = None if settings.offline else data_fetch(environment, check=check, say=say)
-    data, make_rows = hub(environment, fetch=fetch), trusted_python(environment)
-
-    def read(file: DataFile, fields: tuple[str, ...]) -> Sequence[DataRow]:
-        return rows.read(file, fields, settings.data_dir, data, make_rows)
-
-    sizes: dict[str, DatasetSize] = {}
-    for task in plan_parts.library_of(settings, environment, check, say).find_all(settings.datasets).tasks:
-        problems = len(preparation.assemble(task, read, settings.limit or None, first=settings.first).problems)
+    fetch = None if settings.offline else DataFetch(environment, check=check, say=say)
+    data, make_rows = hub(environment, fetch=fetch), TrustedRows(environment)
+    sizes: dict[str, PlannedSize] = {}
+    for task in plan_parts.library(settings, environment, check, say).find_all(settings.datasets).tasks:
+        prepared = preparation.assemble(
+            task,
+            lambda file, fields: rows.read(file, fields, settings.data_dir, data, make_rows),
+            settings.limit or None,
+            first=settings.first,
+        )
         each = task.repeats or settings.num_return_sequences if task.kind == "generate" else 1
-        sizes[task.name] = DatasetSize(problems=problems, samples=problems * each)
+        sizes[task.name] = PlannedSize(len(prepared.problems), each)
     last = None
     if settings.baseline:
         try:

@@ -21,12 +21,12 @@ from model_accuracy_eval.commands.options import (
 from model_accuracy_eval.diagnosis import odd_replies
 from model_accuracy_eval.errors import BadReuse, BadValue, UsageError
 from model_accuracy_eval.ports import Archive, Store
-from model_accuracy_eval.records import DatasetResult, Report, Settings, SummaryRow
+from model_accuracy_eval.records import DatasetResult, Report
 from model_accuracy_eval.records.report import is_verdict
 from model_accuracy_eval.report import comparison, exports, lm_eval_results, model_card, terminal
 from model_accuracy_eval.report.exports import ExportedRun, NamedFile, exported_run
 from model_accuracy_eval.report.model_card import HubDataset
-from model_accuracy_eval.run import outcome, previous_run, resolve
+from model_accuracy_eval.run import outcome, previous_run, resolve, setting_values
 from model_accuracy_eval.run_folder import journal, kept_run, runfile, saved_plan
 from model_accuracy_eval.run_folder.kept_run import KeptRun
 from model_accuracy_eval.run_folder.manifest import MANIFEST
@@ -141,21 +141,31 @@ def with_gates(
     for row in rows:
         of_groups.setdefault(row.dataset, []).append(row.metric)
     units = {result.dataset: _units(result) for result in kept.dataset_results}
-    settings = resolve.settings_with(kept.plan, values)
-    _check_sizes(kept, settings)
+    settings = kept.plan.with_settings(**setting_values.read(values, "the arguments")).settings
+    missing = sorted(gate_lines.sizes(gate.metric for gate in resolve.parsed(settings)) - set(kept.plan.k))
+    if missing and missing[0] <= kept.plan.sampling.n:
+        folder = kept.outcome.folder
+        raise BadReuse(
+            f"The run '{folder}' has no figures for k = {missing[0]}: have them computed and the gates decided by "
+            f"run --mode eval --reuse {folder} --gate …."
+        )
     plan = resolve.gated(kept.plan, settings, units, of_groups)
     compared = kept.comparison
     if "baseline" in values or any(gate.from_baseline for gate in plan.gates):
         versions = {result.dataset: result.version for result in kept.dataset_results}
         base = previous_run.baseline(plan, versions, open_archive, unverified=unverified)
-        compared = previous_run.against(base, plan, kept.service, kept.dataset_results) if base else None
+        compared = None
+        if base is not None:
+            compared = previous_run.against(base, plan, kept.service, kept.dataset_results, speed=kept.speed)
     results = kept.dataset_results
     all_rows = [*(row for result in results for row in result.rows), *rows, *gates.of_counts(results)]
-    decided = gates.results(plan, all_rows, compared)
+    decided = gates.results(plan, all_rows, compared, speed=kept.speed)
     return msgspec.structs.replace(
         kept,
         plan=plan,
-        outcome=outcome.conclude(plan, None, decided, kept.outcome.folder or "", results),
+        outcome=outcome.conclude(
+            plan, None, decided, kept.outcome.folder or "", results, compared=compared, service=kept.service
+        ),
         gates=decided,
         comparison=compared,
         environment={**kept.environment, **_HINDSIGHT},
@@ -181,28 +191,15 @@ def _check_figures(kept: Report) -> None:
         )
 
 
-def _check_sizes(kept: Report, settings: Settings) -> None:
-    """Refuses a pass@k or cons@k that the run has the samples for, but not the figure."""
-    missing = sorted(gate_lines.sizes(gate.metric for gate in resolve.parsed(settings)) - set(kept.plan.k))
-    if missing and missing[0] <= kept.plan.sampling.n:
-        folder = kept.outcome.folder
-        raise BadReuse(
-            f"The run '{folder}' has no figures for k = {missing[0]}: have them computed and the gates decided by "
-            f"run --mode eval --reuse {folder} --gate …."
-        )
-
-
 def _units(result: DatasetResult) -> dict[str, Unit]:
     counted = any(problem.c is not None for problem in result.problem_results)
-    of_share: Unit = "verdict share" if counted else "share"
-    return {row.metric: _unit(row, of_share) for row in result.rows}
-
-
-def _unit(row: SummaryRow, of_share: Unit) -> Unit:
-    is_share = row.share and not row.metric.startswith("centred ")
-    if row.higher_is_better:
-        return of_share if is_share else "number"
-    return "falling share" if is_share else "falling number"
+    units: dict[str, Unit] = {}
+    for row in result.rows:
+        if row.share and not row.metric.startswith("centred "):
+            units[row.metric] = "falling share" if not row.higher_is_better else "verdict share" if counted else "share"
+        else:
+            units[row.metric] = "number" if row.higher_is_better else "falling number"
+    return units
 
 
 def write_verdict(report: Report, store: Store) -> list[str]:

@@ -17,20 +17,21 @@ from model_accuracy_eval.ports import DataHub
 from model_accuracy_eval.records import (
     ClientLimits,
     DataFile,
-    DataRow,
     PreparedDataset,
     RowsSource,
     RunPlan,
+    Settings,
     TaskSpec,
 )
-from model_accuracy_eval.run import build, plan_parts, preflight, setting_values
+from model_accuracy_eval.run import build, gold_check, plan_parts, preflight, setting_values
 from model_accuracy_eval.run.resolve import sampling
 from model_accuracy_eval.run.shared_sandbox import check_sandbox, one_sandbox
 from model_accuracy_eval.scoring.code.code_task_trials import has_trials, runs_programs
 from model_accuracy_eval.system.clock import SignalClock
-from model_accuracy_eval.tasks import pin_table, preparation, row_pins, rows, task_file
+from model_accuracy_eval.tasks import preparation, row_pins, rows, task_file
 from model_accuracy_eval.tasks.importers import own_questions, own_verdicts
 from model_accuracy_eval.tasks.library import Library
+from model_accuracy_eval.trusted_python.trusted_functions import TrustedRows
 
 _DATA_DIR = click.option("--data-dir", help="Folder that is searched for data files before any hub.")
 _TASKS_PATH = click.option(
@@ -59,14 +60,19 @@ def list_tasks(words: tuple[str, ...]) -> None:
     With WORDS, those whose line has all of them, each with its size, where it is fetched from, and its licence.
     """
     tables = {
-        heading: {task.name: _about(task) for task in section} for heading, section in dataset_table.SECTIONS.items()
+        heading: {task.name: task.about + _MARK * (not _is_pinned(task)) for task in section}
+        for heading, section in dataset_table.SECTIONS.items()
     }
     tables["Groups"] = {
         name: f"{len(group.members)} datasets, {group.members[0]} to {group.members[-1]}."
         for name, group in dataset_table.GROUPS.items()
     }
     found = {
-        heading: {name: about for name, about in table.items() if _has(words, f"{heading} {name} {about}")}
+        heading: {
+            name: about
+            for name, about in table.items()
+            if all(word.lower() in f"{heading} {name} {about}".lower() for word in words)
+        }
         for heading, table in tables.items()
     }
     if not any(found.values()):
@@ -87,14 +93,6 @@ def list_tasks(words: tuple[str, ...]) -> None:
 
 
 _MARK = " [unpinned]"
-
-
-def _about(task: TaskSpec) -> str:
-    return task.about + ("" if _is_pinned(task) else _MARK)
-
-
-def _has(words: tuple[str, ...], text: str) -> bool:
-    return all(word.lower() in text.lower() for word in words)
 
 
 def row_count(task: TaskSpec) -> str:
@@ -141,12 +139,15 @@ def _lines(text: str, indent: int) -> list[str]:
 def show_task(
     name: str, data_dir: str | None, tasks_path: tuple[str, ...], trust_python: bool, columns: tuple[str, ...]
 ) -> None:
-    """A dataset's definition, and its first problem as it is sent. A dataset named by its address is fetched.
+    """A dataset's definition, and its first problem as it is sent; of own questions the first of each kind.
+
+    A dataset named by its address is fetched.
 
     For a group, its members' names and the first of them.
     """
     fetching = build.fetching_hub(os.environ, _say)
-    library = plan_parts.library(os.environ, data_dir, tasks_path, trusted=trust_python, columns=columns, data=fetching)
+    settings = Settings(data_dir=data_dir, tasks_path=tasks_path, trust_python=trust_python, columns=columns)
+    library = plan_parts.library(settings, os.environ, source=fetching)
     named = library.find(name)
     parts = [*filter(None, [named.understood([name])]), *(f"Ignored: {field}" for field in named.ignored)]
     if named.groups or len(named.tasks) > 1:
@@ -162,22 +163,19 @@ def show_task(
 
 
 def _first_problem(task: TaskSpec, data_dir: str | None) -> str:
-    hub, make_rows = build.hub(os.environ), build.trusted_python(os.environ)
-
-    def read(file: DataFile, fields: tuple[str, ...]) -> Sequence[DataRow]:
-        return rows.read(file, fields, data_dir, hub, make_rows)
-
-    ready = preparation.assemble(task, read, first=1)
+    hub, make_rows = build.hub(os.environ), TrustedRows(os.environ)
+    is_own = own_questions.is_own(task)
+    ready = preparation.assemble(
+        task, lambda file, fields: rows.read(file, fields, data_dir, hub, make_rows), first=None if is_own else 1
+    )
     problem = ready.problems[0]
     turns = [f"── {message.role} ──\n{message.shown}" for message in problem.messages]
-    judged = list(own_verdicts.told(ready))
+    counted = "" if is_own else " (of this one problem)"
     return "\n".join(
         [
-            *judged,
-            *turns,
-            f"── right answer ──\n{problem.right[0]}",
+            *(own_verdicts.told(ready) if is_own else (*turns, f"── right answer ──\n{problem.right[0]}")),
             "",
-            f"version {ready.version} (of this one problem); --limit draws {preparation.drawn_by(task)}",
+            f"version {ready.version}{counted}; --limit draws {preparation.drawn_by(task)}",
         ]
     )
 
@@ -191,7 +189,8 @@ def init_task(file: str, data_dir: str | None, columns: tuple[str, ...], out: st
     """Write the task file, with comments, that asks a file of your own questions as it has been understood."""
     if not own_questions.looks_like_file(file):
         raise BadValue(f"A task file is made for a file of questions, such as questions.csv; '{file}' is none.")
-    (task,) = plan_parts.library(os.environ, data_dir, (), trusted=False, columns=columns).find(file).tasks
+    settings = Settings(data_dir=data_dir, columns=columns, offline=True)
+    (task,) = plan_parts.library(settings, os.environ).find(file).tasks
     path = out or str(PurePath(file.removesuffix(".gz")).with_suffix(".yaml"))
     try:
         with Path(path).open("x", encoding="utf-8") as target:
@@ -216,7 +215,7 @@ def check_tasks(names: tuple[str, ...], **options: Any) -> None:
     """Try datasets without a model: their rows, and whether the tests of code tasks tell right from wrong."""
     given = {name: value for name, value in options.items() if value not in (None, (), False)}
     settings = setting_values.merge(setting_values.read({**given, "datasets": names}, "the arguments"))
-    library = plan_parts.library_of(settings, os.environ)
+    library = plan_parts.library(settings, os.environ)
     chosen = _found_tasks(library, names)
     plan = RunPlan(
         run_id="",
@@ -229,7 +228,7 @@ def check_tasks(names: tuple[str, ...], **options: Any) -> None:
     )
     with (clock := SignalClock()).listening(), one_sandbox(build.local_ports(plan, os.environ, clock)) as ports:
         for task in chosen:
-            prepared = preflight.prepared(task, plan, ports)
+            prepared = gold_check.checked(preflight.prepared(task, plan, ports), plan, ports)
             check_sandbox(plan, (prepared,), ports)
             click.echo(f"{task.name}: {_found(prepared)}")
 
@@ -240,7 +239,9 @@ def _found(prepared: PreparedDataset) -> str:
         return f"{count}; what must pass passes, and what must fail fails."
     if runs_programs(prepared):
         return f"{count}; the first one's solution passes here, and nothing that the others name is missing."
-    return f"{count}, and every prompt could be made; its answers are no programs."
+    if prepared.gold_fault:
+        return f"{count}, and every prompt could be made; not every right answer would be judged right."
+    return f"{count}, every prompt could be made, and every right answer would be judged right."
 
 
 @tasks.command("prepare")
@@ -264,8 +265,7 @@ def _chosen(names: tuple[str, ...], hub: DataHub, *, everything: bool, verb: str
         names = tuple(name for name, task in tasks if all(_is_fetched(file) for file, _ in _files(task)))
     if not names:
         raise UsageError(f"Name the datasets to {verb}, or give --all: model-accuracy-eval tasks {verb} gsm8k.")
-    library = plan_parts.library(os.environ, None, (), trusted=False, data=hub)
-    return _found_tasks(library, names)
+    return _found_tasks(plan_parts.library(Settings(), os.environ, source=hub), names)
 
 
 def _found_tasks(library: Library, names: Sequence[str]) -> tuple[TaskSpec, ...]:
@@ -293,7 +293,7 @@ def _files(task: TaskSpec) -> list[tuple[DataFile, tuple[str, ...]]]:
 def _read(file: DataFile, fields: tuple[str, ...], data_dir: str | None, hub: DataHub) -> list[RowsSource]:
     """Reads the rows as a run would do it, and says where they came from."""
     sources: list[RowsSource] = []
-    rows.read(file, fields, data_dir, hub, build.trusted_python(os.environ), note=sources.append)
+    rows.read(file, fields, data_dir, hub, TrustedRows(os.environ), note=sources.append)
     return sources
 
 
@@ -309,7 +309,7 @@ def pin_tasks(names: tuple[str, ...], *, everything: bool, data_dir: str | None,
     file. Datasets that cannot be read keep what the table says of them, and end the command with exit code 3.
     """
     hub = build.fetching_hub(os.environ, _say)
-    table = pin_table.PinTable(out)
+    table = row_pins.PinTable(out)
     failures = 0
     for task in _chosen(names, hub, everything=everything, verb="pin"):
         for file, fields in _files(task):

@@ -1,7 +1,10 @@
 """`view`: the runs of a folder on a page in the browser: a temporary file, no server."""
 
+import shutil
 import tempfile
+import time
 import webbrowser
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,11 +14,16 @@ from model_accuracy_eval.commands.options import told, unverified_option, write
 from model_accuracy_eval.errors import EvalError
 from model_accuracy_eval.report import figures, page
 from model_accuracy_eval.report.endings import CONCLUSIONS
+from model_accuracy_eval.report.languages import say
 from model_accuracy_eval.run_folder import kept_run, runfile
 from model_accuracy_eval.run_folder.manifest import MANIFEST
 from model_accuracy_eval.run_folder.run_archive import open_archive
 from model_accuracy_eval.run_folder.run_folder import find_runs
 from model_accuracy_eval.run_folder.runfile import RUN_FILE, RunFile
+
+_PREFIX = "model-accuracy-eval-view-"
+_KEPT_SECONDS = 86_400
+"""How long a page stays, which a browser may still show."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,10 +53,14 @@ class ListedRun:
 def view(folder: str, *, no_browser: bool, unverified: bool) -> None:
     """List the runs under FOLDER (default: outputs), zips of runs included, on a page that opens each run's own.
 
-    The page is a temporary file that this account alone can read; nothing is written to FOLDER.
+    The page is a temporary file that this account alone can read, for a day; nothing is written to FOLDER.
     """
     paths = list(find_runs(folder))
-    place = Path(tempfile.mkdtemp(prefix="model-accuracy-eval-view-"))
+    for old in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        with suppress(OSError):  # another account's
+            if time.time() - old.stat().st_mtime > _KEPT_SECONDS:
+                shutil.rmtree(old)
+    place = Path(tempfile.mkdtemp(prefix=_PREFIX))
     runs: list[ListedRun] = []
     unreadable: list[str] = []
     for number, path in enumerate(paths):
@@ -59,7 +71,9 @@ def view(folder: str, *, no_browser: bool, unverified: bool) -> None:
             unreadable.append(error.sentence)
     listing = place / "runs.html"
     ordered = sorted(runs, key=lambda listed: listed.run.started, reverse=True)
-    verdicts: dict[str, str] = {name: text.words for name, text in CONCLUSIONS.items()} | {"running": "Running"}
+    verdicts: dict[str, str] = {name: say(text.words) for name, text in CONCLUSIONS.items()} | {
+        "running": say("Running")
+    }
     values = {"folder": folder, "runs": ordered, "verdicts": verdicts, "unreadable": unreadable}
     write(listing, page.render("run_list.html.j2", values))
     click.echo(f"The runs of {folder}: {listing.as_uri()}")

@@ -32,6 +32,7 @@ class SeenReply(msgspec.Struct, kw_only=True, gc=False):
     """How many of these ended by `length`."""
     cap: int | None = None
     """`max_tokens` of the request; None: unknown."""
+    has_media: bool = False
     tools: bool = False
     """Whether the model may call tools."""
     several: bool = False
@@ -213,7 +214,7 @@ def _unclosed_thinking(reply: SeenReply) -> bool:
 
 
 def _empty(reply: SeenReply) -> bool:
-    ended_otherwise = reply.finish_reason in _CALLS or reply.finish_reason == "content_filter"
+    ended_otherwise = reply.has_media or reply.finish_reason in _CALLS or reply.finish_reason == "content_filter"
     return not (reply.text.strip() or reply.reasoning.strip() or reply.loglikelihoods or ended_otherwise)
 
 

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from model_accuracy_eval.diagnosis.probe import Needle, ProbeResult, Subject
+from model_accuracy_eval.diagnosis.probe import Needle, ProbeResult
+from model_accuracy_eval.ports import Subject
 from model_accuracy_eval.records import Fault
 
 _TEXT = "1 2 3 4 5 6 7 8 9 "

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from model_accuracy_eval.diagnosis.probe import Needle, ProbeResult, Subject, question, text_of
+from model_accuracy_eval.diagnosis.probe import Needle, ProbeResult, question, text_of
+from model_accuracy_eval.ports import Subject
 
 _WORDS = ("marmalade", "lighthouse", "saxophone")
 _SENTENCE = "The grass is green and the sky is blue. "

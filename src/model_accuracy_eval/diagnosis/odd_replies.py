@@ -68,6 +68,7 @@ def _replies(plan: RunPlan, task: TaskSpec, lines: Iterable[bytes]) -> Iterator[
                     choices=len(answers),
                     cut=cut,
                     cap=cap,
+                    has_media=bool(answer.media),
                     tools=may_call,
                     several=bool(answer.rounds or answer.earlier),
                     whole=whole,

@@ -6,33 +6,12 @@ other, is what it has to say in any company, after any history and in any form.
 
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from itertools import accumulate
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple
 
 from msgspec.structs import replace
 
-from model_accuracy_eval.records import Fault, Message, ReadAgain, Record, Reply, Request, ScoredReply, ScoredToken
-
-
-class Subject(Protocol):
-    """The service, as probes ask it. Answers come in the order of the requests."""
-
-    salt: str
-    """Digits that no other look at the service has: a prompt with them is in no cache."""
-
-    async def ask(self, requests: Sequence[Request], at_once: int = 1) -> list[Reply]:
-        """Streamed chat answers, so many requests in flight."""
-
-    async def scored(self, requests: Sequence[Request], at_once: int = 1) -> list[ScoredReply | Fault]:
-        """Answers in one piece, with the log-probabilities of their tokens if the service gives them."""
-
-    async def rescored(self, prompt: str, tokens: int) -> ReadAgain | Fault:
-        """What follows a text, as it was written and as it is read."""
-
-    async def abandon(
-        self, requests: Sequence[Request], seconds: float, beside: Sequence[Request], at_once: int
-    ) -> list[Reply]:
-        """Begins to ask all of them, and hangs up after that time. Returns the answers to what is asked beside."""
-
+from model_accuracy_eval.ports import Subject
+from model_accuracy_eval.records import Fault, Message, Record, Reply, Request, ScoredToken
 
 ProbeState = Literal["PASS", "FAIL", "SKIP"]
 
@@ -100,7 +79,7 @@ def unanswered(answered: int, asked: int) -> ProbeResult | None:
 
 SURE = 1.0
 """Nats by which a token is ahead of all others, e times as likely: rounding moves log-probabilities by hundredths."""
-_ROUNDS = 3
+FIRST_ROUNDS = 3
 """How often questions are asked to know which are answered alike."""
 ENOUGH = 6
 """Needles below which a probe says that it lacks evidence."""
@@ -144,7 +123,7 @@ async def needles_of(subject: Subject) -> tuple[tuple[Needle, ...], ProbeResult]
     """The questions that are answered alike each time. How many these are is a figure, and no fault, as long as it is
     near ties that tip over."""
     requests = [question(text) for text in QUESTIONS]
-    rounds = [await subject.ask(requests) for _ in range(_ROUNDS)]
+    rounds = [await subject.ask(requests) for _ in range(FIRST_ROUNDS)]
     answered = {
         request.messages: [text_of(reply) for reply in replies]
         for request, *replies in zip(requests, *rounds, strict=True)
@@ -165,16 +144,16 @@ async def needles_of(subject: Subject) -> tuple[tuple[Needle, ...], ProbeResult]
         others = [(needle, text) for text in texts if text != needle.text]
         needles += [] if others else [needle]
         changed += others
-    found = ChangedAnswers(_ROUNDS * len(answered), tuple(changed))
+    found = ChangedAnswers(FIRST_ROUNDS * len(answered), tuple(changed))
     if found.is_fault:
         return tuple(needles), _by_themselves(found)
     alike = f"{len(needles)} of {len(answered)} questions are answered alike"
-    return tuple(needles), ProbeResult("PASS", f"{alike} {_ROUNDS} times at temperature 0, one at a time.")
+    return tuple(needles), ProbeResult("PASS", f"{alike} {FIRST_ROUNDS} times at temperature 0, one at a time.")
 
 
 async def changing_anyway(subject: Subject, needles: Sequence[Needle]) -> ProbeResult | None:
     """Where answers change one at a time, right now, their neighbours are not the cause."""
-    for _ in range(_ROUNDS):
+    for _ in range(FIRST_ROUNDS):
         changed = changed_answers(needles, await subject.ask([needle.request for needle in needles]))
         if changed.is_fault:
             return _by_themselves(changed)

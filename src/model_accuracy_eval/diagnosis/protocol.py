@@ -1,20 +1,12 @@
-"""Whether an answer is the same in every form, and ends where it was asked to."""
+"""Whether an answer ends where it was asked to, and by itself."""
 
 from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from model_accuracy_eval.diagnosis.probe import (
-    Needle,
-    ProbeResult,
-    Subject,
-    changed_answers,
-    question,
-    short,
-    text_of,
-    unanswered,
-)
-from model_accuracy_eval.records import Fault, Usage
+from model_accuracy_eval.diagnosis.probe import Needle, ProbeResult, question, short, text_of
+from model_accuracy_eval.ports import Subject
+from model_accuracy_eval.records import Usage
 
 _LONG = tuple(
     question(text, max_tokens=64)
@@ -25,49 +17,6 @@ _LONG = tuple(
         "Question: 77+18. Answer:",
     )
 )
-
-
-async def streams(subject: Subject, needles: Sequence[Needle]) -> ProbeResult:
-    """Streamed and in one piece: text, ends and counts of tokens."""
-    requests = [needle.request for needle in needles]
-    pieces, wholes = await subject.ask(requests), await subject.scored(requests)
-    pairs = [
-        (needle, piece, whole)
-        for needle, piece, whole in zip(needles, pieces, wholes, strict=True)
-        if piece.fault is None and not isinstance(whole, Fault)
-    ]
-    if silent := unanswered(len(pairs), len(needles)):
-        return silent
-    for needle, piece, whole in pairs:
-        said = short(needle.request.messages[-1].content)
-        ends = piece.choices[0].finish_reason, whole.finish_reason
-        count = _tokens(whole.usage)
-        if (
-            text_of(piece) != whole.text
-            and changed_answers([needle._replace(text=whole.text, tokens=whole.tokens)], [piece]).is_fault
-        ):
-            return _differs("text", repr(text_of(piece)[:40]), repr(whole.text[:40]), said)
-        if None not in ends and ends[0] != ends[1]:
-            return _differs("finish_reason", str(ends[0]), str(ends[1]), said)
-        for field in ("prompt_tokens", "completion_tokens") if text_of(piece) == whole.text else ():
-            told = getattr(piece.usage, field, None), getattr(whole.usage, field, None)
-            if None not in told and told[0] != told[1]:
-                return _differs(f"usage.{field}", str(told[0]), str(told[1]), said)
-        if count is not None and whole.tokens and count != len(whole.tokens):
-            return ProbeResult(
-                "FAIL",
-                f"usage counts {count} tokens of an answer with log-probabilities of {len(whole.tokens)} ({said}).",
-                "speeds and caps follow from usage: look at how the server counts",
-            )
-    return ProbeResult("PASS", f"{len(pairs)} answers are the same streamed and in one piece, ends and counts too.")
-
-
-def _differs(what: str, streamed: str, whole: str, said: str) -> ProbeResult:
-    return ProbeResult(
-        "FAIL",
-        f"Streamed, {what} is {streamed}; in one piece {whole} ({said}).",
-        "look at the server's output parsers (reasoning, tools, detokenizer) with stream true and false",
-    )
 
 
 async def caps(subject: Subject, needles: Sequence[Needle]) -> ProbeResult:
@@ -124,30 +73,6 @@ async def ends(subject: Subject, needles: Sequence[Needle]) -> ProbeResult:
             "look at eos_token_id in generation_config.json and the chat template: the end of an answer is not seen",
         )
     return ProbeResult("PASS", f"{stopped} of {len(known_ends)} answers to short questions ended by themselves.")
-
-
-async def stop_strings(subject: Subject, needles: Sequence[Needle]) -> ProbeResult:
-    """Stop strings within tokens and across their borders. They are sent as a further field, else the client cuts."""
-    cases = []
-    for needle in needles:
-        text = needle.text
-        cases += [(needle, text[at : at + size]) for size in (1, 2, 3) for at in range(1, len(text) - size + 1)][:6]
-    if len(cases) < 3:
-        return ProbeResult("SKIP", "The answers are too short to be stopped in their middle.")
-    cases = cases[:48]
-    replies = await subject.ask([replace(needle.request, extra={"stop": [stop]}) for needle, stop in cases], at_once=4)
-    answered = [(*case, text_of(reply)) for case, reply in zip(cases, replies, strict=True) if reply.fault is None]
-    if silent := unanswered(len(answered), len(cases)):
-        return silent
-    missed = [each for each in answered if each[1] in each[2]]
-    if missed:
-        needle, stop, said = missed[0]
-        return ProbeResult(
-            "FAIL",
-            f"{len(missed)} of {len(cases)} stop strings were passed over, such as {stop!r} in {said[:40]!r}.",
-            "look at how the server finds stop strings that begin in one token and end in another",
-        )
-    return ProbeResult("PASS", f"{len(cases)} stop strings ended their answers, within tokens and across them.")
 
 
 def _tokens(usage: Usage | None) -> int | None:

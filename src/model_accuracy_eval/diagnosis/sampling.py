@@ -1,4 +1,4 @@
-"""Whether the service draws as it is told: temperature, top_p, seeds, several choices, and nothing of its own.
+"""Whether the service draws as it is told: temperature, top_p and top_k, alone and together, and nothing of its own.
 
 Benchmarks cannot see this: a service that halves the temperature, or leaves rare tokens out, often scores better.
 """
@@ -10,29 +10,44 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from model_accuracy_eval.diagnosis.probe import Needle, ProbeResult, Subject, text_of, unanswered
+from model_accuracy_eval.diagnosis.probe import Needle, ProbeResult, unanswered
 from model_accuracy_eval.diagnosis.token_chances import (
     REST,
     Chances,
     TokenSampler,
+    as_shown,
     chances_of,
     entropy,
+    is_open,
     likeliest_sampler,
     unlikely,
 )
-from model_accuracy_eval.records import Fault, Request
+from model_accuracy_eval.ports import Subject
+from model_accuracy_eval.records import Fault, JSONObject, Request
 
 _DRAWS = 300
 """Of each question and setting."""
 _QUESTIONS = 2
 _AT_ONCE = 16
-_SPREAD = 0.3
-"""Nats of entropy that a first token must have: a sure one is drawn alike by every sampler."""
-_KNOWN = 0.99
-"""Of all chances that the likeliest tokens must hold: how the rest shares what is left is not told."""
 _SURE = 0.002
 """How often a healthy service fails, over all settings together."""
-_SETTINGS = (TokenSampler(), TokenSampler(temperature=0.5), TokenSampler(top_p=0.6), TokenSampler(top_p=0.9))
+_HOT = 1.5
+_SETTINGS = (
+    TokenSampler(),
+    TokenSampler(temperature=0.5),
+    TokenSampler(temperature=_HOT),
+    TokenSampler(top_p=0.6),
+    TokenSampler(top_p=0.9),
+    TokenSampler(temperature=0.5, top_p=0.9),
+    TokenSampler(temperature=_HOT, top_p=0.6),
+    TokenSampler(temperature=_HOT, top_p=0.8),
+    TokenSampler(top_k=2),
+    TokenSampler(temperature=0.5, top_k=3),
+    TokenSampler(temperature=_HOT, top_k=4, top_p=0.7),
+)
+"""Each alone, and each beside the others; those of top_k are for services that take it."""
+_IN_ALL_FORMS = (TokenSampler(), TokenSampler(temperature=0.5, top_p=0.9))
+"""Those that are asked for in other forms, too."""
 
 
 class OpenQuestion(NamedTuple):
@@ -45,6 +60,11 @@ class OpenQuestion(NamedTuple):
     def text(self) -> str:
         return self.request.messages[-1].content
 
+    @property
+    def shown(self) -> Chances:
+        """Of the texts that replies have."""
+        return as_shown(self.chances)
+
 
 async def spreads(subject: Subject, needles: Sequence[Needle]) -> list[OpenQuestion]:
     """The most open questions first; none of a service that shows no probabilities."""
@@ -53,17 +73,10 @@ async def spreads(subject: Subject, needles: Sequence[Needle]) -> list[OpenQuest
     for request, scored in zip(requests, await subject.scored(requests), strict=True):
         if isinstance(scored, Fault) or not scored.tokens:
             continue
-        chances = chances_of(scored.tokens[0], _shown)
-        if chances[REST] <= 1 - _KNOWN and entropy(chances) >= _SPREAD:
+        chances = chances_of(scored.tokens[0])
+        if is_open(chances):
             found.append(OpenQuestion(request, chances))
-    return sorted(found, key=lambda spread: -entropy(spread.chances))
-
-
-def _shown(token: str) -> str:
-    """A token as a reply has it: tokens that end an answer show no text."""
-    bare = token.strip()
-    is_special = bare.startswith("<") and bare.endswith(">") and len(bare) > 2
-    return "" if is_special else bare
+    return sorted(found, key=lambda spread: -entropy(spread.shown))
 
 
 Draws = dict[str, Counter[str]]
@@ -71,25 +84,43 @@ Draws = dict[str, Counter[str]]
 
 
 async def draws(
-    subject: Subject, questions: Mapping[TokenSampler, Sequence[OpenQuestion]], at_once: int
+    subject: Subject,
+    questions: Mapping[TokenSampler, Sequence[OpenQuestion]],
+    at_once: int,
+    *,
+    streamed: bool = False,
+    told: bool = False,
+    first_seed: int = 0,
 ) -> dict[TokenSampler, Draws]:
-    """First tokens, each drawn with a seed of its own; all settings are in flight together."""
-    asked = [(sampler, one, seed) for seed in range(_DRAWS) for sampler, ones in questions.items() for one in ones]
+    """First tokens, each drawn with a seed of its own; all settings are in flight together. `told`: with
+    log-probabilities."""
+    asked = [
+        (sampler, one, seed)
+        for seed in range(first_seed, first_seed + _DRAWS)
+        for sampler, ones in questions.items()
+        for one in ones
+    ]
     random.Random(0).shuffle(asked)  # noqa: S311 - the same order each time
-    replies = await subject.ask(
-        [
-            replace(one.request, temperature=sampler.temperature, top_p=sampler.top_p, seed=seed)
-            for sampler, one, seed in asked
-        ],
-        at_once,
-    )
+    form: JSONObject = {"logprobs": True, "top_logprobs": 1} if told else {} if streamed else {"logprobs": False}
+    requests = [
+        replace(
+            one.request,
+            temperature=sampler.temperature,
+            top_p=sampler.top_p,
+            seed=seed,
+            extra={**form, **({"top_k": sampler.top_k} if sampler.top_k else {})},
+        )
+        for sampler, one, seed in asked
+    ]
+    replies = await subject.answered([(request, streamed) for request in requests], at_once)
     drawn: dict[TokenSampler, Draws] = {
         sampler: {one.text: Counter() for one in ones} for sampler, ones in questions.items()
     }
+    told_of = {one.text: one.shown for ones in questions.values() for one in ones}
     for (sampler, one, _), reply in zip(asked, replies, strict=True):
-        if reply.fault is None:
-            text = text_of(reply).strip()
-            drawn[sampler][one.text][text if text in one.chances else REST] += 1
+        if not isinstance(reply, Fault):
+            text = reply.text.strip()
+            drawn[sampler][one.text][text if text in told_of[one.text] else REST] += 1
     return drawn
 
 
@@ -102,29 +133,50 @@ async def samplers(subject: Subject, needles: Sequence[Needle]) -> ProbeResult:
             "SKIP",
             "The service shows no log-probabilities of an open question, so what it should draw is not known.",
         )
+    takes_top_k = await _takes_top_k(subject, open_ones[0])
     questions = {
-        sampler: [one for one in open_ones if sampler.is_clear(one.chances)][:_QUESTIONS] for sampler in _SETTINGS
+        sampler: asked
+        for sampler in _SETTINGS
+        if takes_top_k or not sampler.top_k
+        if (asked := _telling(sampler, open_ones))
     }
+    hot = TokenSampler(temperature=_HOT)
+    questions[hot] = [
+        one for one in open_ones if any(one in asked for each, asked in questions.items() if _is_hot(each))
+    ]
     drawn = await draws(subject, questions, _AT_ONCE)
-    asked = sum(counts.total() for seen in drawn.values() for counts in seen.values())
-    if silent := unanswered(asked, _DRAWS * sum(map(len, questions.values()))):
+    answered = sum(counts.total() for seen in drawn.values() for counts in seen.values())
+    if silent := unanswered(answered, _DRAWS * sum(map(len, questions.values()))):
         return silent
-    wrong = _wrong(drawn, open_ones)
+    rests = {name: (counts[REST] + 0.5) / (counts.total() + 1) for name, counts in drawn[hot].items()}
+    wrong = _wrong(drawn, open_ones, rests)
+    if wrong:
+        # Chance does not do it twice.
+        again = _wrong(await draws(subject, questions, _AT_ONCE, first_seed=_DRAWS), open_ones, rests)
+        wrong = {sampler: words for sampler, words in wrong.items() if sampler in again}
     if not wrong:
-        return ProbeResult("PASS", f"{asked:,} first tokens are drawn as often as their log-probabilities say.")
+        some = {sampler: questions[sampler] for sampler in _IN_ALL_FORMS if sampler in questions}
+        streamed = await draws(subject, some, _AT_ONCE, streamed=True)
+        told = await draws(subject, some, _AT_ONCE, told=True)
+        for words, other in (("streamed", streamed), ("with log-probabilities", told)):
+            if wrong := _wrong(other, open_ones, rests):  # the same seeds were right in the plain form
+                return ProbeResult("FAIL", f"Only {words}: {_told(wrong)}.", _DEFAULTS)
+        passed_over = "" if takes_top_k else " It does not take top_k."
+        return ProbeResult(
+            "PASS", f"{answered:,} first tokens are drawn as often as their log-probabilities say.{passed_over}"
+        )
     for at_once, where, advice in _CAUSES:
-        again: dict[TokenSampler, Draws] = {}
+        alone: dict[TokenSampler, Draws] = {}
         for sampler in wrong:
-            again |= await draws(subject, {sampler: questions[sampler]}, at_once)
-        still = _wrong(again, open_ones)
+            alone |= await draws(subject, {sampler: questions[sampler]}, at_once)
+        still = _wrong(alone, open_ones, rests)
         if not still:
-            return ProbeResult("FAIL", f"{where.format(faults='; '.join(wrong.values()))}.", advice)
+            return ProbeResult("FAIL", f"{where.format(faults=_told(wrong))}.", advice)
         wrong = still
-    return ProbeResult(
-        "FAIL",
-        f"One at a time, too: {'; '.join(wrong.values())}.",
-        "look at the server's own sampling defaults (generation_config.json), or run with --sampling plain",
-    )
+    return ProbeResult("FAIL", f"One at a time, too: {_told(wrong)}.", _DEFAULTS)
+
+
+_DEFAULTS = "look at the server's own sampling defaults (generation_config.json), or run with --sampling plain"
 
 
 _CAUSES = (
@@ -142,60 +194,55 @@ _CAUSES = (
 """How much is in flight when what was wrong is asked again, and what it means that it is right then."""
 
 
-def _wrong(drawn: Mapping[TokenSampler, Draws], open_ones: Sequence[OpenQuestion]) -> dict[TokenSampler, str]:
-    """What the draws of each setting look like, where they are not as asked."""
+async def _takes_top_k(subject: Subject, one: OpenQuestion) -> bool:
+    """Whether top_k 1 draws the likeliest token alone; the API does not know the field."""
+    draws_of = {TokenSampler(top_k=1): [one]}
+    seen = (await draws(subject, draws_of, _AT_ONCE))[TokenSampler(top_k=1)][one.text]
+    return len(seen) == 1
+
+
+def _is_hot(sampler: TokenSampler) -> bool:
+    return sampler.temperature > 1
+
+
+def _telling(sampler: TokenSampler, open_ones: Sequence[OpenQuestion]) -> list[OpenQuestion]:
+    """The questions whose draws tell most: where top_p ends within a token, and its order beside the temperature
+    matters."""
+    clear = [one for one in open_ones if sampler.is_clear(one.chances)]
+    if sampler.temperature != 1.0 and (sampler.top_p < 1.0 or sampler.top_k):
+        other = sampler._replace(is_cut_first=True)
+        clear.sort(key=lambda one: -_apart(sampler.of(one.chances), other.of(one.chances)))
+    return clear[:_QUESTIONS]
+
+
+def _apart(one: Chances, two: Chances) -> float:
+    return sum(abs(one.get(text, 0.0) - two.get(text, 0.0)) for text in {*one, *two})
+
+
+def _wrong(
+    drawn: Mapping[TokenSampler, Draws], open_ones: Sequence[OpenQuestion], rests: Mapping[str, float]
+) -> dict[TokenSampler, str]:
+    """What the draws of each setting look like, where they are not as asked. `rests`: the shares of unknown tokens of
+    each question at the high temperature."""
     chances = {one.text: one.chances for one in open_ones}
     tests, found = sum(map(len, drawn.values())), {}
-    for sampler, seen in drawn.items():
-        p = min((unlikely(counts, sampler.of(chances[name])) for name, counts in seen.items()), default=1.0)
+    for sampler, all_seen in drawn.items():
+        rest = rests if _is_hot(sampler) else {}
+        seen = {name: counts for name, counts in all_seen.items() if sampler.is_clear(chances[name], rest.get(name))}
+        p = min(
+            (unlikely(counts, as_shown(sampler.of(chances[name], rest.get(name)))) for name, counts in seen.items()),
+            default=1.0,
+        )
         if p * tests <= _SURE or p <= 1 / 4001:
-            actual = likeliest_sampler(seen, chances)
-            looks = f"it draws as with {actual}" if actual else "its draws fit no simple sampler"
+            actual = likeliest_sampler(seen, chances, sampler, rest)
+            looks = f"it draws as with {actual}" if actual else _UNKNOWN
             found[sampler] = f"asked for {sampler}, {looks} (p ≤ {min(1.0, p * tests):.1g})"
     return found
 
 
-async def seeds(subject: Subject, needles: Sequence[Needle]) -> ProbeResult:
-    """Different seeds give different answers where the first token is open."""
-    open_ones = await spreads(subject, needles)
-    if not open_ones:
-        return ProbeResult("SKIP", "No question is known to have an open answer.")
-    request = replace(open_ones[0].request, max_tokens=8)
-    numbers = [*range(100, 120), *range(100, 120)]
-    replies = await subject.ask([replace(request, seed=seed) for seed in numbers], at_once=4)
-    if any(reply.fault is not None for reply in replies):
-        return ProbeResult("SKIP", "The service refuses seeds.")
-    texts = [text_of(reply) for reply in replies]
-    first, second = texts[:20], texts[20:]
-    kinds = len(set(first))
-    collision = sum(chance**2 for chance in open_ones[0].chances.values())
-    if kinds == 1 and collision**19 < _SURE:
-        return ProbeResult(
-            "FAIL",
-            f"20 seeds gave one answer, {first[0]!r}, where the first token alone should differ.",
-            "look at how the server seeds its sampler: samples of a problem must not be copies",
-        )
-    alike = sum(one == two for one, two in zip(first, second, strict=True))
-    return ProbeResult("PASS", f"20 seeds gave {kinds} answers; asked again, {alike} of 20 gave theirs once more.")
+def _told(wrong: Mapping[TokenSampler, str]) -> str:
+    """What is known of the cause, or that nothing is: what fits one setting explains the others."""
+    return "; ".join([words for words in wrong.values() if _UNKNOWN not in words] or wrong.values())
 
 
-async def choices(subject: Subject, needles: Sequence[Needle]) -> ProbeResult:
-    """Five choices of one request are drawn one by one."""
-    open_ones = await spreads(subject, needles)
-    if not open_ones:
-        return ProbeResult("SKIP", "No question is known to have an open answer.")
-    spread = open_ones[0]
-    replies = await subject.ask([replace(spread.request, n=5, seed=seed) for seed in range(1000, 1060)], at_once=4)
-    sets = [[choice.text.strip() for choice in reply.choices] for reply in replies if len(reply.choices) == 5]
-    if len(sets) < len(replies) / 2:
-        return ProbeResult("SKIP", "The service gives fewer choices than a request asks for.")
-    same = sum(len(set(texts)) == 1 for texts in sets)
-    expected = sum(chance**5 for chance in spread.chances.values())
-    drawn = Counter({"same": same, "different": len(sets) - same})
-    p = unlikely(drawn, {"same": expected, "different": 1 - expected})
-    sentence = f"In {same} of {len(sets)} requests all five choices are equal; {expected:.0%} is to be expected"
-    if same > expected * len(sets) and p <= _SURE:
-        return ProbeResult(
-            "FAIL", f"{sentence} (p ≤ {p:.1g}).", "ask with --num-return-sequences 1, or one request a sample"
-        )
-    return ProbeResult("PASS", f"{sentence}.")
+_UNKNOWN = "its draws fit no simple sampler"

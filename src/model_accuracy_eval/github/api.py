@@ -7,8 +7,8 @@ it, `PublishFailed` when a result cannot be published.
 import base64
 import contextlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import requests
 from github import GithubException, InputGitTreeElement
@@ -17,7 +17,7 @@ from github.Issue import Issue
 from github.IssueComment import IssueComment
 from github.Repository import Repository
 
-from model_accuracy_eval.errors import PublishFailed, Stopped
+from model_accuracy_eval.errors import PublishFailed, Refused, Stopped
 from model_accuracy_eval.github import facts, refusals
 from model_accuracy_eval.github.checks import ChecksApi, clean
 from model_accuracy_eval.github.refusals import FOREIGN, Purpose
@@ -35,6 +35,15 @@ _PAUSE, _LONGEST_PAUSE = 0.5, 8.0
 """Seconds after the first race that was lost, twice as many after each further one, and the most."""
 
 
+class _Version(NamedTuple):
+    """What is there now of a file on a branch."""
+
+    content: bytes
+    sha: str | None
+    """None: there is no such file."""
+    branch: bool
+
+
 class GitHubRest(ChecksApi):
     """One server and one token."""
 
@@ -49,6 +58,30 @@ class GitHubRest(ChecksApi):
 
     def hardware(self, repository: str) -> Hardware:
         return facts.hardware(self._requester, repository)
+
+    def file(self, repository: str, path: str) -> str | None:
+        """A file of the default branch; None if it has none of that name."""
+        purpose = Purpose(action=f"to show {path}", permission="contents: read", repository=repository, error=Refused)
+        with purpose.explained():
+            try:
+                return facts.file(self._requester.repository(repository), path).decode()
+            except GithubException as error:
+                if error.status == 404:
+                    return None
+                raise
+
+    def react(self, repository: str, comment: int, content: str) -> None:
+        """Puts an emoji at a comment."""
+        self._post(repository, f"issues/comments/{comment}/reactions", {"content": content}, "to react to a comment")
+
+    def reply(self, repository: str, number: int, text: str) -> None:
+        """Writes a further comment on a pull request."""
+        self._post(repository, f"issues/{number}/comments", {"body": clean(text)}, "to answer a comment")
+
+    def _post(self, repository: str, path: str, body: dict[str, str], action: str) -> None:
+        with Purpose(action=action, permission="pull-requests: write", repository=repository).explained():
+            url = f"{self._requester.repository(repository).url}/{path}"
+            self._requester.once(lambda: self._requester.requestJsonAndCheck("POST", url, input=body))
 
     def commits(self, repository: str, number: int) -> list[str]:
         return facts.commits(self._requester, repository, number)
@@ -106,22 +139,43 @@ class GitHubRest(ChecksApi):
         """
         action = f"to add to {path} on the branch {branch}"
         purpose = Purpose(action=action, permission="contents: write", repository=repository)
-        file = _BranchFile(self._requester, self._requester.repository(repository), branch, path)
+        place = self._requester.repository(repository)
         for number in range(_TRIES):
             with purpose.explained():
-                before = file.read()
+                before = _read(place, branch, path)
             added = make(before.content)
             if not added:
                 return before.content
             whole = before.content + (b"\n" if before.content and not before.content.endswith(b"\n") else b"") + added
             with purpose.explained():
-                if file.take(before, whole, message):
+                try:
+                    self._take_place(place, branch, path, before, whole, message=message)
+                except GithubException as error:
+                    if not _is_lost_race(error):
+                        raise
+                else:
                     return whole
             self._requester.patience.wait(min(_PAUSE * 2.0**number, _LONGEST_PAUSE) * draw())
         raise PublishFailed(
             f"The branch {branch} of {repository} was changed by others {_TRIES} times while {path} was to be added "
             "to; the run is in the artifact: add it with `model-accuracy-eval history RUN --append FILE`."
         )
+
+    def _take_place(
+        self, place: Repository, branch: str, path: str, before: _Version, whole: bytes, *, message: str
+    ) -> None:
+        if before.sha is not None:
+            place.update_file(path, message, whole, before.sha, branch=branch)
+        elif before.branch:
+            place.create_file(path, message, whole, branch=branch)
+        else:
+            # A branch of its own with this file alone, which shares nothing with the others. What is made twice does no
+            # harm: nothing refers to the first one, and a second branch is a race with oneself.
+            once = self._requester.once
+            entry = InputGitTreeElement(path, "100644", "blob", content=whole.decode())
+            tree = once(lambda: place.create_git_tree([entry]))
+            commit = once(lambda: place.create_git_commit(message, tree, []))
+            once(lambda: place.create_git_ref(f"refs/heads/{branch}", commit.sha))
 
 
 def _own(issue: Issue, marker: str, author: str) -> list[IssueComment]:
@@ -153,63 +207,19 @@ def _own_login(requester: GitHubRequester) -> str:
     return ACTIONS_BOT
 
 
-@dataclass(frozen=True, slots=True)
-class _Version:
-    """What is there now."""
-
-    content: bytes
-    sha: str | None
-    """None: there is no such file."""
-    branch: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _BranchFile:
-    requester: GitHubRequester
-    repository: Repository
-    branch: str
-    path: str
-
-    def read(self) -> _Version:
-        try:
-            file = self.repository.get_contents(self.path, ref=self.branch)
-        except GithubException as error:
-            if error.status != 404:
-                raise
-            return _Version(b"", None, branch="no commit found" not in refusals.message(error).lower())
-        if isinstance(file, list):
-            raise PublishFailed(f"{self.path} is a folder on the branch {self.branch}; name a file in history-file.")
-        if file.encoding == "base64":
-            return _Version(file.decoded_content, file.sha, branch=True)
-        # GitHub shows the content of a file of more than a megabyte by its hash alone.
-        blob = self.repository.get_git_blob(file.sha)
-        return _Version(base64.b64decode(blob.content), file.sha, branch=True)
-
-    def take(self, before: _Version, whole: bytes, message: str) -> bool:
-        """Whether this version took the place of the one before; somebody else may have been faster."""
-        try:
-            if not before.branch:
-                self._begin(whole, message)
-            elif before.sha is None:
-                self.repository.create_file(self.path, message, whole, branch=self.branch)
-            else:
-                self.repository.update_file(self.path, message, whole, before.sha, branch=self.branch)
-        except GithubException as error:
-            if _is_lost_race(error):
-                return False
+def _read(repository: Repository, branch: str, path: str) -> _Version:
+    try:
+        file = repository.get_contents(path, ref=branch)
+    except GithubException as error:
+        if error.status != 404:
             raise
-        return True
-
-    def _begin(self, whole: bytes, message: str) -> None:
-        """A branch of its own with this file alone, which shares nothing with the others.
-
-        What is made twice does no harm: nothing refers to the first one, and a second branch is a race with oneself.
-        """
-        once, repository = self.requester.once, self.repository
-        entry = InputGitTreeElement(self.path, "100644", "blob", content=whole.decode())
-        tree = once(lambda: repository.create_git_tree([entry]))
-        commit = once(lambda: repository.create_git_commit(message, tree, []))
-        once(lambda: repository.create_git_ref(f"refs/heads/{self.branch}", commit.sha))
+        return _Version(b"", None, branch="no commit found" not in refusals.message(error).lower())
+    if isinstance(file, list):
+        raise PublishFailed(f"{path} is a folder on the branch {branch}; name a file in history-file.")
+    if file.encoding == "base64":
+        return _Version(file.decoded_content, file.sha, branch=True)
+    # GitHub shows the content of a file of more than a megabyte by its hash alone.
+    return _Version(base64.b64decode(repository.get_git_blob(file.sha).content), file.sha, branch=True)
 
 
 def _is_lost_race(error: GithubException) -> bool:

@@ -11,14 +11,13 @@ import time
 import urllib.parse
 from collections.abc import Callable, Mapping
 from concurrent.futures import wait
-from dataclasses import dataclass, field
 from datetime import datetime, timezone
+from pathlib import Path
 from typing import Any
 
 from model_accuracy_eval.errors import PublishFailed
 from model_accuracy_eval.github import folder_zip
-from model_accuracy_eval.github.artifact_transfer import ArtifactRequests, ArtifactResponse, BlockUpload
-from model_accuracy_eval.github.folder_zip import Contents, ZipMember
+from model_accuracy_eval.github.artifact_transfer import ArtifactRequests, ArtifactTrouble
 from model_accuracy_eval.records.report import UploadedArtifact
 from model_accuracy_eval.system.clock import in_background
 
@@ -31,145 +30,6 @@ _DAY = 86_400
 _POLL_SECONDS = 0.1
 _NAMES = 9
 """Names that are tried when one after the other is taken."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class FinishedUpload:
-    """An artifact that is complete."""
-
-    id: str | None
-    """None if the protocol has no ids."""
-    digest: str | None
-    """SHA-256 of the zip; None if there is no zip."""
-    size: int
-    notes: tuple[str, ...]
-    """A sentence for every file that could not be read."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ArtifactProtocolV4:
-    """The requests for one run and job; `origin` has no path."""
-
-    requests: ArtifactRequests
-    origin: str
-    token: str = field(repr=False)
-    run: str
-    job: str
-    mask: Callable[[str], None]
-
-    def create(self, name: str, expires: float | None) -> ArtifactResponse:
-        """Registers the name. Status 409: it is taken; `is_absent`: there is no such service."""
-        fields: dict[str, Any] = {"name": name, "version": _VERSION}
-        if expires is not None:
-            stamp = datetime.fromtimestamp(expires, timezone.utc).isoformat(timespec="milliseconds")
-            fields["expires_at"] = stamp.replace("+00:00", "Z")
-        response = self._call("CreateArtifact", fields)
-        # Before anything else is done with the address.
-        address = urllib.parse.urlsplit(response.text("signed_upload_url"))
-        for signature in urllib.parse.parse_qs(address.query).get("sig", ()):
-            self.mask(signature)
-        return response
-
-    def fill(self, name: str, created: ArtifactResponse, contents: Contents) -> FinishedUpload:
-        """Uploads a zip to the signed address of `created`, then tells the service that it is complete."""
-        url = _granted(created, "CreateArtifact").text("signed_upload_url")
-        if not url:
-            raise PublishFailed(f"The artifact service created '{name}' but gave no address to upload it to.")
-        upload = BlockUpload(url, self.requests)
-        notes = folder_zip.write_zip(contents, upload)
-        upload.commit()
-        fields = {"name": name, "size": str(upload.size), "hash": f"sha256:{upload.sha256}"}
-        finished = _granted(self._call("FinalizeArtifact", fields), "FinalizeArtifact")
-        identity = finished.text("artifact_id")
-        return FinishedUpload(id=identity, digest=upload.sha256, size=upload.size, notes=tuple(notes))
-
-    def _call(self, method: str, fields: Mapping[str, Any]) -> ArtifactResponse:
-        return self.requests.send(
-            f"The artifact service's {method}",
-            "POST",
-            f"{self.origin}{_ROUTE}{method}",
-            headers={"Authorization": f"Bearer {self.token}"},
-            json={"workflow_run_backend_id": self.run, "workflow_job_run_backend_id": self.job, **fields},
-        )
-
-
-def backend_ids(token: str) -> tuple[str, str] | None:
-    """The service's ids of run and job, from the scopes of the runtime token; None when it names none."""
-    try:
-        payload = token.split(".")[1]
-        claims = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
-        scopes = str(claims["scp"]).split()
-    except (IndexError, ValueError, KeyError, TypeError):
-        return None
-    for scope in scopes:
-        kind, *ids = scope.split(":")
-        if kind == "Actions.Results" and len(ids) == 2:
-            return ids[0], ids[1]
-    return None
-
-
-def is_absent(response: ArtifactResponse) -> bool:
-    """Whether the server has no such service; a service that refuses is another matter."""
-    if response.status == 404:
-        return response.body.get("code") in {None, "bad_route"}
-    return response.status in {405, 501}
-
-
-def _granted(response: ArtifactResponse, method: str) -> ArtifactResponse:
-    if response.good().body.get("ok") is not True:
-        raise PublishFailed(f"The artifact service answered {method} without agreeing to it (ok is not true).")
-    return response
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ArtifactProtocolV3:
-    """For servers that have no other protocol: a container with separate files. `base` ends with a slash."""
-
-    requests: ArtifactRequests
-    base: str
-    token: str = field(repr=False)
-    run: str
-
-    def upload(self, name: str, contents: Contents, retention_days: int | None) -> FinishedUpload:
-        """Sends every file; this protocol has no empty folders."""
-        body: dict[str, Any] = {"Type": "actions_storage", "Name": name}
-        if retention_days is not None:
-            body["RetentionDays"] = retention_days
-        container = self._call("The artifact service", "POST", {}, body).body.get("fileContainerResourceUrl")
-        if not isinstance(container, str) or not container:
-            raise PublishFailed(f"The artifact service created '{name}' but gave no address to upload it to.")
-        total, notes = 0, list[str]()
-        for file in contents.entries:
-            if not file.is_folder:
-                try:
-                    total += self._add(f"{container}?itemPath={urllib.parse.quote(f'{name}/{file.name}')}", file)
-                except OSError as error:
-                    notes.append(folder_zip.unreadable(file, error))
-        self._call("The end of the upload", "PATCH", {"artifactName": name}, {"Size": total})
-        return FinishedUpload(id=None, digest=None, size=total, notes=tuple(notes))
-
-    def _add(self, url: str, entry: ZipMember) -> int:
-        with entry.path.open("rb") as file:
-            size = os.fstat(file.fileno()).st_size
-            if not size:
-                self._put(url, b"", {})  # an empty file has no range
-            start = 0
-            for piece in folder_zip.pieces(file, size):
-                self._put(url, piece, {"Content-Range": f"bytes {start}-{start + len(piece) - 1}/{size}"})
-                start += len(piece)
-            return start
-
-    def _put(self, url: str, piece: bytes, span: Mapping[str, str]) -> None:
-        headers = {**self._headers(), "Content-Type": "application/octet-stream", **span}
-        self.requests.send("A file of the artifact", "PUT", url, parse=False, headers=headers, content=piece).good()
-
-    def _call(self, what: str, method: str, query: Mapping[str, str], body: Mapping[str, Any]) -> ArtifactResponse:
-        text = urllib.parse.urlencode({"api-version": _PREVIEW, **query})
-        url = f"{self.base}_apis/pipelines/workflows/{self.run}/artifacts?{text}"
-        return self.requests.send(what, method, url, headers=self._headers(), json=body).good()
-
-    def _headers(self) -> dict[str, str]:
-        return {"Authorization": f"Bearer {self.token}", "Accept": f"application/json;api-version={_PREVIEW}"}
 
 
 class ArtifactService:
@@ -213,67 +73,165 @@ class ArtifactService:
         return future.result()
 
     def _upload(self, name: str, folder: str, retention_days: int | None) -> UploadedArtifact:
-        contents = folder_zip.list_contents(folder)
-        days, notes = self._retention(retention_days)
+        notes = list[str]()
+        days = self._retention(retention_days, notes)
+        files = folder_zip.members(folder, notes)
         with ArtifactRequests(self._sleep) as requests:
-            found = self._by_v4(requests, name, contents, days) or self._by_v3(requests, name, contents, days)
-        actual_name, finished = found
-        if actual_name != name:
-            notes.append(f"The run has an artifact '{name}' already; this one is called '{actual_name}'.")
+            zipped = self._by_v4(requests, name, files, days, notes)
+            if zipped is None:
+                self._by_v3(requests, name, files, days, notes)
+        actual_name, identity, digest = zipped or (name, None, None)
         server = self._environment.get("GITHUB_SERVER_URL") or "https://github.com"
-        repository, run = (self._environment.get(f"GITHUB_{name}", "") for name in ("REPOSITORY", "RUN_ID"))
-        rest = "#artifacts" if finished.id is None else f"/artifacts/{finished.id}"
-        return UploadedArtifact(
-            name=actual_name,
-            id=finished.id,
-            url=f"{server.rstrip('/')}/{repository}/actions/runs/{run}{rest}",
-            digest=finished.digest,
-            notes=(*notes, *contents.notes, *finished.notes),
-        )
+        repository, run = (self._environment.get(f"GITHUB_{part}", "") for part in ("REPOSITORY", "RUN_ID"))
+        rest = "#artifacts" if identity is None else f"/artifacts/{identity}"
+        address = f"{server.rstrip('/')}/{repository}/actions/runs/{run}{rest}"
+        return UploadedArtifact(name=actual_name, id=identity, url=address, digest=digest, notes=tuple(notes))
+
+    def _retention(self, days: int | None, notes: list[str]) -> int | None:
+        """The days asked for, but no more than the repository allows. 0 and None leave it to the repository."""
+        if not days or days < 0:
+            return None
+        allowed = self._environment.get("GITHUB_RETENTION_DAYS", "")
+        if not allowed.isdecimal() or not 0 < int(allowed) < days:
+            return days
+        notes.append(f"The artifact is kept for {allowed} days: {days} are more than the repository allows.")
+        return int(allowed)
+
+    # The present protocol.
 
     def _by_v4(
-        self, requests: ArtifactRequests, name: str, contents: Contents, days: int | None
-    ) -> tuple[str, FinishedUpload] | None:
-        """None when the server has no such service, but may have the earlier one."""
+        self, requests: ArtifactRequests, name: str, files: Mapping[str, Path], days: int | None, notes: list[str]
+    ) -> tuple[str, str, str] | None:
+        """Name, id and digest; None when the server has no such service, but may have the earlier one."""
         ids = backend_ids(self._token)
         if not self._present or ids is None:
             return None
-        service = ArtifactProtocolV4(
-            requests=requests, origin=self._present, token=self._token, run=ids[0], job=ids[1], mask=self._mask
-        )
-        actual_name, created = self._create(service, name, None if days is None else time.time() + days * _DAY)
-        if is_absent(created) and self._earlier:
-            return None
-        return actual_name, service.fill(actual_name, created, contents)
+        common = {"workflow_run_backend_id": ids[0], "workflow_job_run_backend_id": ids[1]}
 
-    def _create(self, service: ArtifactProtocolV4, name: str, expires: float | None) -> tuple[str, ArtifactResponse]:
+        def call(method: str, fields: Mapping[str, Any]) -> dict[str, Any]:
+            return requests.send(
+                f"The artifact service's {method}",
+                "POST",
+                f"{self._present}{_ROUTE}{method}",
+                headers={"Authorization": f"Bearer {self._token}"},
+                json={**common, **fields},
+            )
+
+        try:
+            actual_name, created = self._create(call, name, days)
+        except ArtifactTrouble as trouble:
+            if trouble.is_absent and self._earlier:
+                return None
+            raise
+        if actual_name != name:
+            notes.append(f"The run has an artifact '{name}' already; this one is called '{actual_name}'.")
+        url = _agreed(created, "CreateArtifact", "signed_upload_url")
+        if not url:
+            raise _no_address(name)
+        digest, size = requests.upload_blocks(url, folder_zip.zipped(files, notes))
+        finished = call("FinalizeArtifact", {"name": actual_name, "size": str(size), "hash": f"sha256:{digest}"})
+        return actual_name, _agreed(finished, "FinalizeArtifact", "artifact_id"), digest
+
+    def _create(
+        self, call: Callable[[str, Mapping[str, Any]], dict[str, Any]], name: str, days: int | None
+    ) -> tuple[str, dict[str, Any]]:
         """Another job of the run, or an earlier attempt, may have taken the name: then the number of the attempt is
         added, and then also a count."""
         second = f"{name}-{self._environment.get('GITHUB_RUN_ATTEMPT') or '1'}"
         names = [name, second, *(f"{second}-{number}" for number in range(2, _NAMES))]
+        fields: dict[str, Any] = {"version": _VERSION}
+        if days is not None:
+            stamp = datetime.fromtimestamp(time.time() + days * _DAY, timezone.utc).isoformat(timespec="milliseconds")
+            fields["expires_at"] = stamp.replace("+00:00", "Z")
         for candidate in names:
-            created = service.create(candidate, expires)
-            if created.status != 409:
+            try:
+                created = call("CreateArtifact", {"name": candidate, **fields})
+            except ArtifactTrouble as trouble:  # noqa: PERF203 - the next name is tried
+                if trouble.status != 409:
+                    raise
+            else:
+                # Before anything else is done with the address.
+                address = urllib.parse.urlsplit(_field(created, "signed_upload_url"))
+                for signature in urllib.parse.parse_qs(address.query).get("sig", ()):
+                    self._mask(signature)
                 return candidate, created
         raise PublishFailed(
             f"The run has an artifact '{name}' already, and {len(names) - 1} more up to '{names[-1]}'; "
             "give every job of the workflow an artifact-name of its own."
         )
 
+    # The earlier protocol: a container with separate files.
+
     def _by_v3(
-        self, requests: ArtifactRequests, name: str, contents: Contents, days: int | None
-    ) -> tuple[str, FinishedUpload]:
+        self, requests: ArtifactRequests, name: str, files: Mapping[str, Path], days: int | None, notes: list[str]
+    ) -> None:
+        """Sends every file; this protocol has no empty folders."""
         if not self._earlier:
             raise PublishFailed("The runtime token names no run and job, so the artifact service cannot be used.")
+        headers = {"Authorization": f"Bearer {self._token}", "Accept": f"application/json;api-version={_PREVIEW}"}
         run = self._environment.get("GITHUB_RUN_ID", "")
-        service = ArtifactProtocolV3(requests=requests, base=f"{self._earlier}/", token=self._token, run=run)
-        return name, service.upload(name, contents, days)
+        address = f"{self._earlier}/_apis/pipelines/workflows/{run}/artifacts"
 
-    def _retention(self, days: int | None) -> tuple[int | None, list[str]]:
-        """The days asked for, but no more than the repository allows. 0 and None leave it to the repository."""
-        if not days or days < 0:
-            return None, []
-        allowed = self._environment.get("GITHUB_RETENTION_DAYS", "")
-        if not allowed.isdecimal() or not 0 < int(allowed) < days:
-            return days, []
-        return int(allowed), [f"The artifact is kept for {allowed} days: {days} are more than the repository allows."]
+        def call(what: str, method: str, body: Mapping[str, Any], **query: str) -> dict[str, Any]:
+            text = urllib.parse.urlencode({"api-version": _PREVIEW, **query})
+            return requests.send(what, method, f"{address}?{text}", headers=headers, json=body)
+
+        def put(url: str, piece: bytes, **span: str) -> None:
+            kind = {**headers, "Content-Type": "application/octet-stream", **span}
+            requests.send("A file of the artifact", "PUT", url, parse=False, headers=kind, content=piece)
+
+        kept = {} if days is None else {"RetentionDays": days}
+        created = call("The artifact service", "POST", {"Type": "actions_storage", "Name": name, **kept})
+        container = created.get("fileContainerResourceUrl")
+        if not isinstance(container, str) or not container:
+            raise _no_address(name)
+        total = 0
+        for inner, path in files.items():
+            if path.is_dir():
+                continue
+            url = f"{container}?itemPath={urllib.parse.quote(f'{name}/{inner}')}"
+            try:
+                with path.open("rb") as file:
+                    size, start = os.fstat(file.fileno()).st_size, 0
+                    if not size:
+                        put(url, b"")  # an empty file has no range
+                    for piece in folder_zip.pieces(file, size):
+                        end = start + len(piece)
+                        put(url, piece, **{"Content-Range": f"bytes {start}-{end - 1}/{size}"})
+                        start, total = end, total + len(piece)
+            except OSError as error:
+                notes.append(folder_zip.unreadable(inner, error))
+        call("The end of the upload", "PATCH", {"Size": total}, artifactName=name)
+
+
+def backend_ids(token: str) -> tuple[str, str] | None:
+    """The service's ids of run and job, from the scopes of the runtime token; None when it names none."""
+    try:
+        payload = token.split(".")[1]
+        claims = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
+        scopes = str(claims["scp"]).split()
+    except (IndexError, ValueError, KeyError, TypeError):
+        return None
+    for scope in scopes:
+        kind, *ids = scope.split(":")
+        if kind == "Actions.Results" and len(ids) == 2:
+            return ids[0], ids[1]
+    return None
+
+
+def _no_address(name: str) -> PublishFailed:
+    return PublishFailed(f"The artifact service created '{name}' but gave no address to upload it to.")
+
+
+def _agreed(answer: Mapping[str, Any], method: str, name: str) -> str:
+    if answer.get("ok") is not True:
+        raise PublishFailed(f"The artifact service answered {method} without agreeing to it (ok is not true).")
+    return _field(answer, name)
+
+
+def _field(answer: Mapping[str, Any], name: str) -> str:
+    """A field in snake_case or camelCase: servers differ in what they write."""
+    first, *others = name.split("_")
+    camel = first + "".join(word.capitalize() for word in others)
+    value = answer.get(name, answer.get(camel))
+    return "" if value is None else str(value)

@@ -88,18 +88,15 @@ class Git:
             text=True,
             errors="replace",
         ) as process:
-            stdout, stderr = self._communicate(process)
-        return process.returncode, stdout, stderr
-
-    def _communicate(self, process: "subprocess.Popen[str]") -> tuple[str, str]:
-        try:
-            while True:
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    return process.communicate(timeout=_POLL_SECONDS)
-                self._check()
-        except BaseException:
-            process.kill()
-            raise
+            try:
+                while True:
+                    with contextlib.suppress(subprocess.TimeoutExpired):
+                        stdout, stderr = process.communicate(timeout=_POLL_SECONDS)
+                        return process.returncode, stdout, stderr
+                    self._check()
+            except BaseException:
+                process.kill()
+                raise
 
 
 def _credentials(server: str, token: str) -> dict[str, str]:

@@ -1,10 +1,13 @@
 """Check runs, which are opened while a run goes on and completed with its conclusion; and commit statuses."""
 
 from typing import Any
+from urllib.parse import quote, unquote, urlsplit
 
 from github.CheckRun import CheckRun
 from github.Commit import Commit
+from github.CommitStatus import CommitStatus
 from github.GithubObject import NotSet
+from github.PaginatedList import PaginatedList
 
 from model_accuracy_eval.github.refusals import Purpose
 from model_accuracy_eval.github.requester import GitHubRequester
@@ -17,6 +20,10 @@ MESSAGE_BYTES = 64_000
 """Of an annotation's message; GitHub says 64 KB."""
 DESCRIPTION_CHARACTERS = 140
 """Of a commit status."""
+
+Keys = list[tuple[str, str | None]]
+"""What the checks or statuses of one name are known by, the oldest first, each with its conclusion; None: it has none
+yet."""
 
 
 def clean(text: str) -> str:
@@ -61,13 +68,11 @@ class ChecksApi:
             run = self._requester.once(create, look)
             return OpenCheck(repository=repository, id=int(run.id), url=run.html_url or "")
 
-    def earlier_keys(self, check: OpenCheck, sha: str, name: str) -> list[tuple[str, str | None]]:
-        """The keys of the checks that have this name on the commit and were opened before this one, each with its
-        conclusion."""
-        with _purpose(check.repository, f"to list the checks of commit {sha[:12]}").explained():
-            commit = self._requester.repository(check.repository).get_commit(sha)
-            runs = commit.get_check_runs(check_name=name, filter="all")
-            return [(run.external_id or "", run.conclusion) for run in runs if run.id < check.id]
+    def check_keys(self, repository: str, sha: str, name: str) -> Keys:
+        """Those of the checks that have this name on the commit."""
+        with _purpose(repository, f"to list the checks of commit {sha[:12]}").explained():
+            runs = self._requester.repository(repository).get_commit(sha).get_check_runs(check_name=name, filter="all")
+            return [(run.external_id or "", run.conclusion) for run in sorted(runs, key=lambda run: run.id)]
 
     def rename_check(self, check: OpenCheck, name: str) -> None:
         with _purpose(check.repository, f"to rename check run {check.id}").explained():
@@ -97,15 +102,38 @@ class ChecksApi:
             self._requester.once(complete, look)
 
     def commit_status(
-        self, repository: str, sha: str, *, state: StatusState, context: str, description: str, target_url: str = ""
+        self,
+        repository: str,
+        sha: str,
+        *,
+        state: StatusState,
+        context: str,
+        description: str,
+        key: str = "",
+        target_url: str = "",
     ) -> None:
-        """Sets a commit status. The last status of a context counts, so writing one twice does no harm."""
-        address = f"{self._requester.repository(repository).url}/commits/{sha}"
-        commit = Commit(self._requester, {}, {"url": address, "sha": sha})
-        text = cut_characters(description, DESCRIPTION_CHARACTERS)
-        action = f"to set the status '{context}' of commit {sha[:12]}"
-        with Purpose(action=action, permission="statuses: write", repository=repository).explained():
-            self._requester.once(lambda: commit.create_status(state, target_url or NotSet, text, context))
+        """Sets a commit status. The last status of a context counts, so writing one twice does no harm. `key` becomes
+        the end of its address."""
+        commit = Commit(self._requester, {}, {"url": self._commit(repository, sha), "sha": sha})
+        text, address = (
+            cut_characters(description, DESCRIPTION_CHARACTERS),
+            f"{target_url}#{quote(key)}" if target_url else NotSet,
+        )
+        with _purpose(repository, f"to set the status '{context}' of commit {sha[:12]}", "statuses").explained():
+            self._requester.once(lambda: commit.create_status(state, address, text, context))
+
+    def status_keys(self, repository: str, sha: str, context: str) -> Keys:
+        """Those of the statuses of this context; GitHub lists the newest first, and for each key that one counts."""
+        found: dict[str, str | None] = {}
+        with _purpose(repository, f"to list the statuses of commit {sha[:12]}", "statuses").explained():
+            statuses = PaginatedList(CommitStatus, self._requester, f"{self._commit(repository, sha)}/statuses", None)
+            for status in (each for each in statuses if each.context == context):
+                key = unquote(urlsplit(status.target_url or "").fragment)
+                found = {key: found.pop(key, status.state), **found}
+        return [(key, None if state == "pending" else state) for key, state in found.items()]
+
+    def _commit(self, repository: str, sha: str) -> str:
+        return f"{self._requester.repository(repository).url}/commits/{sha}"
 
     def _run(self, check: OpenCheck) -> CheckRun:
         return self._requester.repository(check.repository).get_check_run(check.id)
@@ -130,5 +158,5 @@ def _output(title: str, summary: str, annotation: Annotation | None = None) -> d
     return output
 
 
-def _purpose(repository: str, action: str) -> Purpose:
-    return Purpose(action=action, permission="checks: write", repository=repository)
+def _purpose(repository: str, action: str, area: str = "checks") -> Purpose:
+    return Purpose(action=action, permission=f"{area}: write", repository=repository)

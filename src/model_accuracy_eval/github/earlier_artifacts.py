@@ -90,7 +90,7 @@ class _KeptArtifacts:
         with purpose.explained():
             head = self._place.get_branch(branch).commit.sha
             runs = self._place.get_workflow(self._file).get_runs(branch=branch, status="success")
-            found = (run for run in itertools.islice(runs, _RUNS) if self._is_own(run, branch))
+            found = (run for run in itertools.islice(runs, _RUNS) if self._is_own(run))
         while True:
             with purpose.explained():
                 run = next((run for run in found if self._is_part(run.head_sha, head)), None)
@@ -119,11 +119,10 @@ class _KeptArtifacts:
                 return False
             raise
 
-    def _is_own(self, run: WorkflowRun, branch: str) -> bool:
-        """Whether it evaluated what is on the repository's own branch."""
+    def _is_own(self, run: WorkflowRun) -> bool:
+        """Whether it evaluated what is in the repository itself."""
         owner = run.head_repository.full_name if run.head_repository else ""
-        ended_well = run.head_branch == branch and run.conclusion == "success"
-        return ended_well and owner.lower() == self._repository.lower() and run.event in _OWN_EVENTS
+        return owner.lower() == self._repository.lower() and run.event in _OWN_EVENTS
 
     def _artifacts(self, path: str) -> Iterator[Artifact]:
         """Those of the name that are still kept, the newest first."""

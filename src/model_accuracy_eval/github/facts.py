@@ -3,6 +3,7 @@
 import contextlib
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from functools import partial
 from typing import Any
 from urllib.parse import quote
 
@@ -20,10 +21,11 @@ from model_accuracy_eval.github.requester import GitHubRequester
 from model_accuracy_eval.records.report import Actor, Hardware, Permission, PullRequest
 
 PROPERTIES = ("hardware", "hardware-type", "hardware_type")
-FILE = "accuracy.yml"
+FILES = ("accuracy.yaml", "accuracy.yml")
 _TOPICS = ("npu", "ascend")
 """Topics that count without `hardware-` before them."""
-_ALIASES = {"ASCEND": "NPU"}
+_NPUS = ("ASCEND", "ATLAS")
+"""What names of NPUs begin with: of the maker's chips, and of its machines."""
 _LARGEST = 65_536
 """Bytes of a file that is worth reading for one word."""
 
@@ -142,7 +144,7 @@ def _record(pull: GitHubPull) -> PullRequest:
         # Without a head repository: a fork that was deleted.
         is_fork=theirs is None or ours is None or theirs.lower() != ours.lower(),
         head_ref=pull.head.ref or "",
-        base_sha=_text(pull.base.sha),
+        author=(pull.user.login or "") if pull.user else "",
     )
 
 
@@ -190,10 +192,14 @@ def _topics(repository: Repository) -> list[str]:
     return [name.removeprefix("hardware-") for name in topics if name.startswith("hardware-") or name in _TOPICS]
 
 
-def _file(repository: Repository) -> Any:
-    # Without a ref this is the default branch: a pull request must not decide what it is tested on.
-    file = repository.get_contents(FILE)
-    data = file.decoded_content if isinstance(file, ContentFile) else b""
+def file(repository: Repository, path: str) -> bytes:
+    """A file without a ref is the default branch's: a pull request must not decide what it is tested on."""
+    found = repository.get_contents(path)
+    return found.decoded_content if isinstance(found, ContentFile) else b""
+
+
+def _in_file(path: str, repository: Repository) -> Any:
+    data = file(repository, path)
     content = yaml.safe_load(data) if len(data) <= _LARGEST else None
     return content.get("hardware") if isinstance(content, dict) else None
 
@@ -201,7 +207,10 @@ def _file(repository: Repository) -> Any:
 _SOURCES: tuple[tuple[str, Callable[[Repository], Any], str], ...] = (
     ("custom property", _property, f"none of {', '.join(PROPERTIES)} is set"),
     ("topic", _topics, "none of the topics names a hardware, as hardware-npu does"),
-    (f"{FILE} on the default branch", _file, "it has no line such as `hardware: NPU`"),
+    *(
+        (f"{name} on the default branch", partial(_in_file, name), "it has no line such as `hardware: NPU`")
+        for name in FILES
+    ),
 )
 """Where the hardware may stand, how it is read there, and what is said of one that has none."""
 
@@ -210,7 +219,7 @@ def _types(value: Any) -> tuple[str, ...]:
     """One word or several, in capitals, each once."""
     items = value if isinstance(value, list) else [value]
     names = [item.strip().upper() for item in items if isinstance(item, str)]
-    return tuple(dict.fromkeys(_ALIASES.get(name, name) for name in names if name))
+    return tuple(dict.fromkeys("NPU" if name.startswith(_NPUS) else name for name in names if name))
 
 
 def _why(error: Exception, source: str) -> str:
@@ -219,6 +228,6 @@ def _why(error: Exception, source: str) -> str:
         return "what is there cannot be read"
     if error.status == 404:
         return "there is none, or the token cannot see it"
-    if error.status == 403 and source.startswith(FILE):
+    if error.status == 403 and source.startswith(FILES):
         return "the token lacks `contents: read`; add it under `permissions:` of the job"
     return f"could not be read (HTTP {error.status}{f' {message(error)}' if message(error) else ''})"

@@ -1,74 +1,79 @@
-"""A folder as a zip, by names that every system can unpack."""
+"""A folder as a zip, by names that every system can unpack; nothing is copied on disk, and one piece is in memory."""
 
+import io
+import itertools
 import os
 import zipfile
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from model_accuracy_eval.errors import PublishFailed
-from model_accuracy_eval.github.artifact_transfer import FORBIDDEN, PIECE_BYTES
+
+PIECE_BYTES = 8 * 1024 * 1024
+_FORBIDDEN = '":<>|*?\\'
+"""Characters that some file system refuses in a name, so that the archive could not be unpacked there."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ZipMember:
-    """One file, or one empty folder, of the archive."""
+def members(folder: str, notes: list[str]) -> dict[str, Path]:
+    """Name in the archive → file or empty folder, of all below the folder, hidden ones included, sorted.
 
-    path: Path
-    name: str
-    """Relative and with slashes, so that every system can unpack it."""
-    is_folder: bool = False
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Contents:
-    """The members of the archive, and a sentence for every file that is left out or gets another name."""
-
-    entries: tuple[ZipMember, ...]
-    notes: tuple[str, ...]
-
-
-def list_contents(folder: str) -> Contents:
-    """Every file below the folder, hidden ones included, and every empty folder; sorted."""
+    `notes` gets a sentence for everything that is left out or gets another name.
+    """
     root = Path(folder).resolve()
-    notes: list[str] = []
-    taken: set[str] = set()
-    entries = []
-    for path, is_folder in _walk(root, notes):
+    found: dict[str, Path] = {}
+    for path in _walk(root, notes):
         relative = path.relative_to(root).as_posix()
-        name = _unused(_portable(relative), taken)
-        taken.add(name)
+        readable = relative.encode("utf-8", "replace").decode()
+        portable = "".join("_" if letter in _FORBIDDEN or ord(letter) < 32 else letter for letter in readable)
+        numbered = (f"{portable}_{number}" for number in itertools.count(2))
+        name = next(each for each in itertools.chain([portable], numbered) if each not in found)
+        found[name] = path
         if name != relative:
             notes.append(f"{relative!a} is called '{name}' in the artifact: not every system allows such names.")
-        entries.append(ZipMember(path=path, name=name, is_folder=is_folder))
-    if all(entry.is_folder for entry in entries):
+    if not any(path.is_file() for path in found.values()):
         raise PublishFailed(f"The folder {folder} has no file that could be uploaded.")
-    return Contents(entries=tuple(entries), notes=tuple(notes))
+    return found
 
 
-def write_zip(contents: Contents, target: Any) -> list[str]:
-    """Deflates every entry into the target; returns a sentence for every one that could not be read."""
+def zipped(files: Mapping[str, Path], notes: list[str]) -> Iterator[bytes]:
+    """The archive, in pieces of one size and a last one. `notes` gets a sentence for every file that cannot be read,
+    which does not lose the others."""
+    unsent = _Unsent()
     # Times that a zip file cannot hold are no reason to fail.
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, strict_timestamps=False) as archive:
-        return [note for entry in contents.entries if (note := _add(archive, entry))]
+    with zipfile.ZipFile(unsent, "w", zipfile.ZIP_DEFLATED, strict_timestamps=False) as archive:
+        for name, path in files.items():
+            try:
+                if path.is_dir():
+                    archive.write(path, name)
+                    continue
+                info = zipfile.ZipInfo.from_file(path, name, strict_timestamps=False)
+                info.compress_type = zipfile.ZIP_DEFLATED
+                with path.open("rb") as file, archive.open(info, "w") as member:
+                    for piece in pieces(file, info.file_size):
+                        member.write(piece)
+                        yield from unsent.full_pieces()
+            except OSError as error:
+                notes.append(unreadable(name, error))
+    yield from unsent.full_pieces()
+    if unsent.data:
+        yield bytes(unsent.data)
 
 
-def _add(archive: zipfile.ZipFile, entry: ZipMember) -> str | None:
-    """A sentence if the entry could not be read, which must not lose the others."""
-    try:
-        if entry.is_folder:
-            archive.write(entry.path, entry.name)
-            return None
-        with entry.path.open("rb") as file:
-            info = zipfile.ZipInfo.from_file(entry.path, entry.name, strict_timestamps=False)
-            info.compress_type = zipfile.ZIP_DEFLATED
-            with archive.open(info, "w") as member:
-                for piece in pieces(file, info.file_size):
-                    member.write(piece)
-    except OSError as error:
-        return unreadable(entry, error)
-    return None
+class _Unsent(io.RawIOBase):
+    """A file to write into: what of the archive is written and not taken yet."""
+
+    def __init__(self) -> None:
+        self.data = bytearray()
+
+    def write(self, data: Any, /) -> int:
+        self.data += data
+        return len(data)
+
+    def full_pieces(self) -> Iterator[bytes]:
+        while len(self.data) >= PIECE_BYTES:
+            yield bytes(memoryview(self.data)[:PIECE_BYTES])
+            del self.data[:PIECE_BYTES]
 
 
 def pieces(file: BinaryIO, size: int) -> Iterator[bytes]:
@@ -78,38 +83,21 @@ def pieces(file: BinaryIO, size: int) -> Iterator[bytes]:
         yield piece
 
 
-def unreadable(entry: ZipMember, error: OSError) -> str:
-    return f"'{entry.name}' is not in the artifact, or not all of it: {error.strerror or error}."
+def unreadable(name: str, error: OSError) -> str:
+    return f"'{name}' is not in the artifact, or not all of it: {error.strerror or error}."
 
 
-def _walk(root: Path, notes: list[str]) -> Iterator[tuple[Path, bool]]:
+def _walk(root: Path, notes: list[str]) -> Iterator[Path]:
     """Files and empty folders, in the order of their names."""
-
-    def note_error(error: OSError) -> None:
-        notes.append(f"{error.filename!a} is not in the artifact: {error.strerror}.")
-
-    for base, folders, files in os.walk(root, onerror=note_error):
+    told = "{0.filename!a} is not in the artifact: {0.strerror}.".format
+    for base, folders, files in os.walk(root, onerror=lambda error: notes.append(told(error))):
         folders.sort()
         here = Path(base)
         if not folders and not files and here != root:
-            yield here, True
+            yield here
         for path in sorted(here / name for name in (*files, *folders)):
             # A link that an adapter left here must not publish other files of the machine.
             if path.is_symlink() or not (path.is_file() or path.is_dir()):
                 notes.append(f"{path.relative_to(root).as_posix()!a} is not in the artifact: it is a link or no file.")
             elif path.is_file():
-                yield path, False
-
-
-def _portable(relative: str) -> str:
-    readable = relative.encode("utf-8", "replace").decode()
-    return "".join("_" if letter in FORBIDDEN or ord(letter) < 32 else letter for letter in readable)
-
-
-def _unused(name: str, taken: set[str]) -> str:
-    """The name, or the name with a number when an earlier one became the same."""
-    number, candidate = 1, name
-    while candidate in taken:
-        number += 1
-        candidate = f"{name}_{number}"
-    return candidate
+                yield path

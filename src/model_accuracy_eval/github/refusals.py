@@ -9,7 +9,7 @@ from typing import Any
 from github import BadAttributeException, GithubException
 
 from model_accuracy_eval.errors import EvalError, PublishFailed
-from model_accuracy_eval.github.requester import TRIES, GivenUp, cause
+from model_accuracy_eval.github.requester import TRIES, cause
 
 FOREIGN = (AssertionError, AttributeError, BadAttributeException, LookupError, RuntimeError, TypeError, ValueError)
 """What PyGithub raises at an answer that is not GitHub's."""
@@ -51,8 +51,6 @@ class Purpose:
             if error.status < 500 and not is_limited(error):
                 raise
             raise PublishFailed(refusal(error, self), detail=_detail(error)) from error
-        except GivenUp as error:
-            raise PublishFailed(str(error)) from error
         except OSError as error:  # requests' own errors, and a file of certificates that is not there
             raise PublishFailed(
                 f"GitHub could not be asked {self.action} in {self.repository}: {cause(error)}."

@@ -21,7 +21,7 @@ from urllib3.connectionpool import ConnectionPool
 from urllib3.exceptions import ConnectTimeoutError, MaxRetryError, ProxyError, SSLError
 from urllib3.response import BaseHTTPResponse
 
-from model_accuracy_eval.errors import BadValue
+from model_accuracy_eval.errors import BadValue, PublishFailed
 from model_accuracy_eval.system.clock import SignalClock
 from model_accuracy_eval.system.process_environment import masked
 
@@ -43,10 +43,6 @@ _PAUSES = (1.0, 2.0, 4.0, 8.0)
 """Seconds between the tries of a request that GitHub may have carried out."""
 TRIES = "x-tries"
 """A header of ours: how often this answer came."""
-
-
-class GivenUp(requests.ConnectionError):
-    """A server that has never answered and is asked nothing more. Its text is the sentence for all that fails by it."""
 
 
 class Patience:
@@ -174,7 +170,8 @@ class GitHubRequester(Requester):
             raise BadValue("The token for GitHub holds a line break or a character outside ASCII; paste it again.")
         self.patience = Patience(clock, patience)
         self._root = root
-        self._gone: GivenUp | None = None
+        self._gone: PublishFailed | None = None
+        """Of a server that has never answered and is asked nothing more: why all fails that is to be asked."""
         self._others = others or {}
         retry = PatientRetry(
             self.patience,
@@ -223,7 +220,8 @@ class GitHubRequester(Requester):
             except (GithubException, requests.RequestException) as error:
                 if isinstance(error, GithubException) and error.headers is not None:
                     error.headers[TRIES] = str(number)
-                if not _is_doubtful(error):
+                # A refusal, and what had no connection, was not carried out.
+                if error.status < 500 if isinstance(error, GithubException) else _was_not_sent(error):
                     raise
                 found = look()
                 if found is not None:
@@ -273,7 +271,7 @@ class GitHubRequester(Requester):
         """Not every sink is to wait for a server that never answers. `tried`: more than one try was made."""
         seconds = self.patience.seconds
         if not self.patience.answered and (tried or seconds >= _FIRST_CONTACT):
-            self._gone = GivenUp(
+            self._gone = PublishFailed(
                 f"GitHub at {masked(self._root)} gave no good answer in {seconds:.0f} s ({problem}): look at the "
                 "runner's network, its proxy and its certificate authorities (SSL_CERT_FILE), and at GITHUB_API_URL, "
                 "then run it again."
@@ -295,10 +293,3 @@ def _was_not_sent(error: requests.RequestException) -> bool:
     """Whether there was no connection, so that GitHub cannot have carried anything out."""
     reason = getattr(error.args[0], "reason", None) if error.args else None
     return isinstance(reason, (ConnectTimeoutError, ProxyError, SSLError))
-
-
-def _is_doubtful(error: GithubException | requests.RequestException) -> bool:
-    """Whether GitHub may have carried out the request all the same."""
-    if isinstance(error, GithubException):
-        return error.status >= 500
-    return not isinstance(error, GivenUp) and not _was_not_sent(error)

@@ -13,7 +13,7 @@ import re
 import secrets
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, TextIO
 from urllib.parse import quote
@@ -27,27 +27,19 @@ SUMMARY_BYTES = 1024 * 1024
 MESSAGE_UNITS, TITLE_UNITS = 4096, 255
 """UTF-16 units, as the runner counts."""
 _ANNOTATIONS_PER_LEVEL = 10
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*\Z")
 # Lines end at LF, CR or both, and blanks before a command are skipped; here at more, in case the runner learns more.
 _LINE_START = re.compile(r"(\A|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029])([\s\x00-\x1f\u200b-\u200d\u2060\ufeff]*)::")
 _SHORTEST_MASKED_LINE = 4
 """A shorter line of a longer secret, such as a brace, would hide half of the log."""
 
 
-def _random_delimiter() -> str:
-    return f"delimiter-{secrets.token_hex(16)}"
-
-
 class Runner:
     """The runner as one step sees it. Safe to use from several threads."""
 
-    def __init__(
-        self, environ: Mapping[str, str], stream: TextIO, delimiter: Callable[[], str] = _random_delimiter
-    ) -> None:
+    def __init__(self, environ: Mapping[str, str], stream: TextIO) -> None:
         """`stream` must be the only one that is printed to."""
         self._environ = environ
         self._stream = stream
-        self._delimiter = delimiter
         self._lock = threading.RLock()
         self._annotations: Counter[str] = Counter()
 
@@ -79,16 +71,11 @@ class Runner:
         self._write_pair("GITHUB_STATE", name, value)
 
     def _write_pair(self, variable: str, name: str, value: str) -> None:
-        """One entry; no value can add a second one."""
-        if not (path := self._environ.get(variable)):
-            return
-        delimiter = self._delimiter()
-        if not _NAME.match(name):
-            raise PublishFailed(f"'{name}' cannot be the name of an output: letters, digits, '_' and '-' only.")
-        if delimiter in value or "\0" in value:
-            raise PublishFailed(f"The value of the output '{name}' contains a NUL or the delimiter chosen for it.")
-        with self._lock:
-            append(path, f"{name}<<{delimiter}\n{value}\n{delimiter}\n".encode(errors="replace"))
+        """One entry; no value can add a second one, since nobody knows the delimiter."""
+        if path := self._environ.get(variable):
+            delimiter, text = f"delimiter-{secrets.token_hex(16)}", value.replace("\0", "\N{REPLACEMENT CHARACTER}")
+            with self._lock:
+                append(path, f"{name}<<{delimiter}\n{text}\n{delimiter}\n".encode(errors="replace"))
 
     def summary(self, markdown: str) -> None:
         """Adds to the job summary, up to the size at which the runner would drop all of it."""

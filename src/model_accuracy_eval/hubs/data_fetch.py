@@ -7,29 +7,26 @@ from dataclasses import replace
 from pathlib import Path
 
 import httpx
+from msgspec import structs
 
-from model_accuracy_eval.errors import Refused, Unfetched
-from model_accuracy_eval.hubs import split_resolver
+from model_accuracy_eval.errors import BadData, BadValue, Refused, Unfetched
 from model_accuracy_eval.hubs.content import cached_place, hash_of, most_bytes
 from model_accuracy_eval.hubs.data_lock import LockedFile
-from model_accuracy_eval.hubs.download import Download, disk_refusal, held, run_checking, tenths
+from model_accuracy_eval.hubs.download import Download, disk_refusal, held, ignore, run_checking, tenths
 from model_accuracy_eval.hubs.hub_listings import file_name, hub_of, own_token, place
 from model_accuracy_eval.hubs.hub_requests import Hub, HubRequests, NotThere, Unreachable, new_client
-from model_accuracy_eval.hubs.weights_listing import ModelReference, free_bytes
+from model_accuracy_eval.hubs.weights_listing import ModelReference, WeightsListing, free_bytes, is_commit
 from model_accuracy_eval.records import DataSource
 from model_accuracy_eval.system import table_files
 from model_accuracy_eval.system.clock import run
 from model_accuracy_eval.system.retry import HUB, RetryPolicy
+from model_accuracy_eval.tasks import split_layout
 
 DATA = replace(HUB, attempts=5)
 """A machine without a network is told so after seconds."""
 
 _TOLD_FROM = 4_000_000
 """Bytes from which on a download says how far it is."""
-
-
-def _ignore(*_: object) -> None:
-    pass
 
 
 class DataFetch:
@@ -39,8 +36,8 @@ class DataFetch:
         self,
         environment: Mapping[str, str],
         *,
-        check: Callable[[], object] = _ignore,
-        say: Callable[[str], object] = _ignore,
+        check: Callable[[], object] = ignore,
+        say: Callable[[str], object] = ignore,
         retry: RetryPolicy = DATA,
     ) -> None:
         self._environment = environment
@@ -66,7 +63,7 @@ class DataFetch:
                 def ask(reference: ModelReference) -> HubRequests:
                     return self._requests(client, hub_of(reference.source, self._environment), reference)
 
-                found = split_resolver.resolve(source, self._environment, ask, self._say)
+                found = _resolved(source, self._environment, ask, self._say)
                 return await run_checking(found, self._check)
 
         try:
@@ -117,3 +114,84 @@ class DataFetch:
 
 def _disk_refusal(error: OSError, called: str, folder: Path) -> Refused:
     return disk_refusal(error, f"'{called}'", folder, free_bytes(folder), "MODEL_ACCURACY_EVAL_CACHE")
+
+
+# A split of a dataset → the files of one commit that have its rows, as Hugging Face or ModelScope lists them.
+#
+# Hugging Face is asked first, and ModelScope if it cannot be reached or has no such dataset; with
+# MODEL_ACCURACY_EVAL_HUB=ms it is the other way round.
+
+
+_CONVERTED = "refs/convert/parquet"
+"""The branch where Hugging Face keeps every dataset as Parquet files, those made by scripts, too."""
+_CARD = "README.md"
+
+_Ask = Callable[[ModelReference], HubRequests]
+_Say = Callable[[str], object]
+
+
+async def _resolved(split: DataSource, environment: Mapping[str, str], ask: _Ask, say: _Say) -> tuple[LockedFile, ...]:
+    """The files; where no hub has them, the refusal has the sentences of all that were asked."""
+    refusals: list[Refused] = []
+    for reference in _references(split, environment):
+        try:
+            return await _resolve(split, reference, ask(reference), say)
+        except (NotThere, Unreachable) as refusal:  # noqa: PERF203 - a loop of hubs
+            refusals.append(refusal)
+    if not refusals:
+        raise BadData("A split of a hub's dataset needs the dataset's name there (`hf` or `ms`).")
+    raise type(refusals[0])(" ".join(refusal.sentence for refusal in refusals))
+
+
+def _references(split: DataSource, environment: Mapping[str, str]) -> list[ModelReference]:
+    first = environment.get("MODEL_ACCURACY_EVAL_HUB") or "hf"
+    if first not in ("hf", "ms"):
+        raise BadValue(
+            f"MODEL_ACCURACY_EVAL_HUB names the hub that is asked first, hf or ms, not '{first}'.",
+            next_step="export MODEL_ACCURACY_EVAL_HUB=hf",
+        )
+    own = split.revision or None
+    both = [
+        ModelReference(source="hf", name=split.hf, revision=own, kind="dataset"),
+        # Where both are named, the revision is Hugging Face's.
+        ModelReference(source="ms", name=split.ms, revision=None if split.hf else own, kind="dataset"),
+    ]
+    return sorted((one for one in both if one.name), key=lambda one: one.source != first)
+
+
+async def _resolve(
+    split: DataSource, reference: ModelReference, requests: HubRequests, say: _Say
+) -> tuple[LockedFile, ...]:
+    listing = await requests.hub.listing(reference, requests)
+    if listing.reference.name != reference.name:
+        say(f"{reference} is called {listing.reference.name} at {requests.hub.endpoint} now.")
+    listing, paths = await _choose(split, listing, requests, say)
+    known = {file.path: file.hash for file in listing.files}
+    # Under the name that was asked for: the hub leads from it to the one that it has now.
+    start = f"{reference.source}:{reference.name}@{listing.commit}"
+    return tuple(LockedFile(at=f"{start}/{path}", hash=known[path]) for path in paths)
+
+
+async def _choose(
+    split: DataSource, listing: WeightsListing, requests: HubRequests, say: _Say
+) -> tuple[WeightsListing, tuple[str, ...]]:
+    """The split's files, and the listing that they are in: of the dataset, or of what its hub made of it."""
+    hub, reference = requests.hub, listing.reference
+    paths = [file.path for file in listing.files]
+    name = f"{reference.source}:{reference.name}"
+    card = b""
+    if _CARD in paths:
+        card = await requests.body(hub.address(reference, listing.commit, _CARD))
+    found = split_layout.find(card.decode("utf-8", "replace"), paths, name, split)
+    if found is not None:
+        return listing, found
+    if reference.source != "hf":
+        raise Refused(
+            f"{name} has no data files that {hub.endpoint} names or whose names say their split; its rows may be "
+            "made by a script. Take the dataset from Hugging Face, or put its rows under --data-dir."
+        )
+    if is_commit(reference.revision) or reference.revision not in (None, _CONVERTED):
+        say(f"{name} has no data files of its own; what its hub made of its newest rows is taken.")
+    converted = await hub.listing(structs.replace(reference, revision=_CONVERTED), requests)
+    layout = split_layout.from_converted([file.path for file in converted.files])
+    return converted, split_layout.choose(layout, name, split.config, split.split, declared=True)

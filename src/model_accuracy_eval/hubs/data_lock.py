@@ -147,19 +147,15 @@ class DataLock:
             with held(self._path.with_name(f".{self._path.name}.held")):
                 entries = self._read()
                 yield entries
-                _replace(self._path, msgspec.json.encode(entries, order="sorted"))
+                unfinished = self._path.with_name(f".{self._path.name}.{os.getpid()}.new")
+                try:
+                    content = msgspec.json.format(msgspec.json.encode(entries, order="sorted"), indent=1)
+                    unfinished.write_bytes(content + b"\n")
+                    unfinished.replace(self._path)
+                finally:
+                    unfinished.unlink(missing_ok=True)
         except OSError as error:
             raise BadData(
                 f"Which rows a dataset has cannot be noted in {self._path}: {error.strerror or error}. Name another "
                 "folder with MODEL_ACCURACY_EVAL_CACHE."
             ) from error
-
-
-def _replace(target: Path, content: bytes) -> None:
-    unfinished = target.with_name(f".{target.name}.{os.getpid()}.new")
-    try:
-        unfinished.write_bytes(msgspec.json.format(content, indent=1) + b"\n")
-        unfinished.replace(target)
-    except OSError:
-        unfinished.unlink(missing_ok=True)
-        raise

@@ -22,7 +22,7 @@ _POLL_SECONDS = 0.1
 _PIECE = 4 << 20
 
 
-def _ignore(*_: object) -> None:
+def ignore(*_: object) -> None:
     pass
 
 
@@ -182,7 +182,7 @@ async def run_checking(work: Coroutine[Any, Any, T], check: Callable[[], object]
 
 
 @contextmanager
-def held(path: Path, on_wait: Callable[[], object] = _ignore, check: Callable[[], object] = _ignore) -> Iterator[None]:
+def held(path: Path, on_wait: Callable[[], object] = ignore, check: Callable[[], object] = ignore) -> Iterator[None]:
     """One process at a time; the kernel unlocks the file when its holder ends, however that ends.
 
     `on_wait` is called once if another one has the lock, `check` now and then while it has.

@@ -6,10 +6,10 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from importlib import resources
 from pathlib import Path
-from typing import Protocol
 
 from model_accuracy_eval.errors import BadData, BadValue, MissingData, Unfetched
 from model_accuracy_eval.hubs import content
+from model_accuracy_eval.hubs.data_fetch import DataFetch
 from model_accuracy_eval.hubs.data_lock import DataLock, LockedFile
 from model_accuracy_eval.hubs.hub_listings import file_name
 from model_accuracy_eval.ports import RowPins
@@ -20,16 +20,6 @@ from model_accuracy_eval.tasks.split_layout import DATA_ENDINGS
 from model_accuracy_eval.tasks.spreadsheets import file_of
 
 _PACKAGE = "package:"
-
-
-class Fetch(Protocol):
-    """The network."""
-
-    def __call__(self, one: LockedFile, target: Path, called: str) -> None:
-        """Leaves a stored file at a path."""
-
-    def resolve(self, source: DataSource, cache: Path) -> tuple[LockedFile, ...]:
-        """Returns the files of a source as they are now."""
 
 
 class FileHub:
@@ -44,7 +34,7 @@ class FileHub:
         self,
         environment: Mapping[str, str],
         *,
-        fetch: Fetch | None = None,
+        fetch: DataFetch | None = None,
         guard: Callable[[str], None] | None = None,
         update: bool = False,
         keep_lock: bool = True,

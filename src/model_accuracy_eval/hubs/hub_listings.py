@@ -56,7 +56,7 @@ class HuggingFace:
     async def listing(self, reference: ModelReference, requests: HubRequests) -> WeightsListing:
         revision = quote(reference.revision or "main", safe="")
         url = f"{self.endpoint}/api/{reference.kind}s/{reference.name}/revision/{revision}?blobs=true"
-        info, _ = await requests.json(url, _RepositoryInfo)
+        info = await requests.json(url, _RepositoryInfo)
         if not is_commit(info.sha):
             raise requests.no_listing(f"'{info.sha}' is not a commit")
         # The hub answers under a dataset's old names, too.
@@ -182,7 +182,7 @@ class ModelScope:
     async def _dataset(self, reference: ModelReference, requests: HubRequests) -> WeightsListing:
         """The hub's own library lists a dataset by its number, page by page."""
         api = f"{self.endpoint}/api/v1/datasets"
-        answer, _ = await requests.json(f"{api}/{reference.name}", _DatasetAnswer)
+        answer = await requests.json(f"{api}/{reference.name}", _DatasetAnswer)
         number = (answer.data and answer.data.id) or reference.name
         revision = reference.revision or "master"
         rows: list[_Row] = []
@@ -191,7 +191,7 @@ class ModelScope:
         while page is None or len(page) == _PAGE:
             numbered = {"PageNumber": len(rows) // _PAGE + 1, "PageSize": _PAGE}
             query = urlencode({"Recursive": "True", "Revision": revision, "Root": "/", **numbered})
-            paged, _ = await requests.json(f"{api}/{number}/repo/tree?{query}", _ListingAnswer)
+            paged = await requests.json(f"{api}/{number}/repo/tree?{query}", _ListingAnswer)
             listing = _listed(reference, paged, requests)
             page, latest = listing.files, listing.latest_committer
             rows += page
@@ -208,7 +208,7 @@ class ModelScope:
         """From the model's own page. A hub that does not answer is no reason to refuse a model."""
         single_attempt = replace(requests, retry=replace(requests.retry, attempts=1))
         try:
-            answer, _ = await single_attempt.json(f"{self.endpoint}/api/v1/models/{reference.name}", _ModelAnswer)
+            answer = await single_attempt.json(f"{self.endpoint}/api/v1/models/{reference.name}", _ModelAnswer)
         except Refused:
             return ()
         tasks = answer.data.tasks if answer.data else None
@@ -217,7 +217,7 @@ class ModelScope:
     async def _list(self, reference: ModelReference, revision: str, requests: HubRequests) -> _Listing:
         query = urlencode({"Revision": revision, "Recursive": "True"})
         url = f"{self.endpoint}/api/v1/models/{reference.name}/repo/files?{query}"
-        answer, _ = await requests.json(url, _ListingAnswer)
+        answer = await requests.json(url, _ListingAnswer)
         return _listed(reference, answer, requests)
 
 

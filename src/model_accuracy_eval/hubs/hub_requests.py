@@ -66,23 +66,22 @@ class HubRequests:
     token: Secret
     retry: RetryPolicy = HUB
 
-    async def json(self, url: str, kind: type[T]) -> tuple[T, str]:
-        """The body as `kind`, and the address of the next page; empty on the last."""
-        data, next_page = await self.body(url)
+    async def json(self, url: str, kind: type[T]) -> T:
+        data = await self.body(url)
         try:
-            return msgspec.json.decode(data, type=kind, strict=False), next_page
+            return msgspec.json.decode(data, type=kind, strict=False)
         except msgspec.ValidationError as error:
             raise self.no_listing(str(error)) from error
         except ValueError as error:
             raise Refused(f"{_host(url)} does not answer as a model hub does: {data[:60]!r} is not JSON.") from error
 
-    async def body(self, url: str) -> tuple[bytes, str]:
-        """All bytes of a small file, and the address of the next page."""
+    async def body(self, url: str) -> bytes:
+        """All bytes of a small file."""
 
-        async def attempt() -> tuple[bytes, str]:
+        async def attempt() -> bytes:
             async with self.open(url) as response:
                 try:
-                    return await response.aread(), response.links.get("next", {}).get("url", "")
+                    return await response.aread()
                 except httpx.HTTPError as error:
                     raise connection_failed(url, error) from error
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import httpx
 
 from model_accuracy_eval.errors import Refused
-from model_accuracy_eval.hubs.download import Download, disk_refusal, held, run_all, run_checking, tenths
+from model_accuracy_eval.hubs.download import Download, disk_refusal, held, ignore, run_all, run_checking, tenths
 from model_accuracy_eval.hubs.hub_listings import hub_of
 from model_accuracy_eval.hubs.hub_requests import HubRequests, new_client
 from model_accuracy_eval.hubs.weights_listing import (
@@ -32,40 +32,8 @@ from model_accuracy_eval.system.sizes import parse_size, show_apart, show_size
 #                            <commit>.lock       locked during a download; the kernel unlocks it when the process ends
 
 
-class CachedCommit:
-    """The files of one commit on disk."""
-
-    def __init__(self, weights: WeightsListing, folder: Path) -> None:
-        self._weights = weights
-        base = folder / weights.reference.source / weights.reference.name
-        self.files = base / str(weights.commit)
-        self.partials = base / f"{weights.commit}.partial"
-        self.lock = base / f"{weights.commit}.lock"
-
-    def missing(self) -> list[WeightFile]:
-        """Those that are not here, or not whole any more; the longest first."""
-        missing = [file for file in self._weights.files if _size(self.files / file.path) != file.size]
-        return sorted(missing, key=lambda file: -file.size)
-
-    def refuse_room(self, folder: Path, room: int) -> None:
-        """Refuses missing files that do not fit on the disk."""
-        sizes = ((file.size, _size(self.partials / file.path) or 0) for file in self.missing())
-        needed = sum(max(0, size - here) for size, here in sizes)
-        if needed > room:
-            shown, available = show_apart(needed, room)
-            raise Refused(f"{self._weights.reference} needs {shown}, {folder} has {available} free.")
-
-
-def _size(path: Path) -> int | None:
-    return path.stat().st_size if path.is_file() else None
-
-
 _NO_TOKEN = Secret("", "model-token")
 _DOWNLOADS_AT_ONCE = 4
-
-
-def _ignore(*_: object) -> None:
-    pass
 
 
 class HubWeights:
@@ -81,8 +49,8 @@ class HubWeights:
         folder: str,
         *,
         token: Secret = _NO_TOKEN,
-        check: Callable[[], object] = _ignore,
-        say: Callable[[str], object] = _ignore,
+        check: Callable[[], object] = ignore,
+        say: Callable[[str], object] = ignore,
         retry: RetryPolicy = HUB,
         free: Callable[[Path], int] = free_bytes,
     ) -> None:
@@ -126,27 +94,40 @@ class HubWeights:
 
     def refuse_room(self, weights: WeightsListing) -> None:
         """Refuses weights of a hub whose missing files do not fit on the disk of the folder."""
-        if weights.reference.source != "path":
-            CachedCommit(weights, self._folder).refuse_room(self._folder, self._free(self._folder))
+        if weights.reference.source == "path":
+            return
+        partials, room = self._files(weights, ".partial"), self._free(self._folder)
+        missing = ((file.size, _size(partials / file.path) or 0) for file in self._missing(weights))
+        needed = sum(max(0, size - here) for size, here in missing)
+        if needed > room:
+            shown, available = show_apart(needed, room)
+            raise Refused(f"{weights.reference} needs {shown}, {self._folder} has {available} free.")
 
-    def fetch_files(self, weights: WeightsListing, on_progress: Callable[[int, int], object] = _ignore) -> str:
+    def _files(self, weights: WeightsListing, ending: str = "") -> Path:
+        reference = weights.reference
+        return self._folder / reference.source / reference.name / f"{weights.commit}{ending}"
+
+    def _missing(self, weights: WeightsListing) -> list[WeightFile]:
+        """Those that are not here, or not whole any more; the longest first."""
+        files = self._files(weights)
+        missing = [file for file in weights.files if _size(files / file.path) != file.size]
+        return sorted(missing, key=lambda file: -file.size)
+
+    def fetch_files(self, weights: WeightsListing, on_progress: Callable[[int, int], object] = ignore) -> str:
         """The folder with these files. `on_progress` gets the bytes that are there, and all."""
         if weights.reference.source == "path":
             return str(Path(weights.reference.name).expanduser().absolute())
-        commit = CachedCommit(weights, self._folder)
         waiting = f"Another run is fetching {weights.reference}; waiting for it."
         try:
-            with held(commit.lock, lambda: self._say(waiting), self._check):
-                run(self._fetch_commit(weights, commit, on_progress))
+            with held(self._files(weights, ".lock"), lambda: self._say(waiting), self._check):
+                run(self._fetch_commit(weights, on_progress))
         except OSError as error:
             free = self._free(self._folder)
             raise disk_refusal(error, str(weights.reference), self._folder, free, "--weights-dir") from error
-        return str(commit.files)
+        return str(self._files(weights))
 
-    async def _fetch_commit(
-        self, weights: WeightsListing, commit: CachedCommit, on_progress: Callable[[int, int], object]
-    ) -> None:
-        missing = commit.missing()
+    async def _fetch_commit(self, weights: WeightsListing, on_progress: Callable[[int, int], object]) -> None:
+        missing, files, partials = self._missing(weights), self._files(weights), self._files(weights, ".partial")
         if missing:
             self.refuse_room(weights)
         downloads: list[Download] = []
@@ -154,9 +135,9 @@ class HubWeights:
 
         async def fetch(requests: HubRequests, file: WeightFile) -> None:
             url = requests.hub.address(weights.reference, weights.commit, file.path)
-            downloads.append(Download(requests, url, commit.partials / file.path, file.size))
+            downloads.append(Download(requests, url, partials / file.path, file.size))
             called = f"{file.path} of {weights.reference}"
-            await downloads[-1].keep(file.hash, called, lambda _: commit.files / file.path)
+            await downloads[-1].keep(file.hash, called, lambda _: files / file.path)
 
         async def fetch_missing() -> None:
             async with new_client() as client:
@@ -177,3 +158,7 @@ class HubWeights:
     def _requests(self, client: httpx.AsyncClient, reference: ModelReference) -> HubRequests:
         hub = hub_of(reference.source, self._environment)
         return HubRequests(client=client, hub=hub, reference=reference, token=self._token, retry=self._retry)
+
+
+def _size(path: Path) -> int | None:
+    return path.stat().st_size if path.is_file() else None

@@ -104,12 +104,6 @@ def checked_files(reference: ModelReference, files: list[WeightFile]) -> tuple[W
             raise Refused(
                 f"The hub says that {file.path!r} of {reference} has {file.size} bytes and the hash {file.hash[:80]!r}."
             )
-    names = {file.path for file in files}
-    if len(names) != len(files):
-        raise Refused(f"The hub lists a file of {reference} twice; it is not fetched.")
-    inside = {"/".join(name.split("/")[:depth]) for name in names for depth in range(1, name.count("/") + 1)}
-    if inside & names:
-        raise Refused(f"The hub lists {min(inside & names)!r} of {reference} as a file and as a folder.")
     if not files:
         raise Refused(f"{reference} holds no files.")
     return tuple(sorted(files, key=lambda file: file.path))

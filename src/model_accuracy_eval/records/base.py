@@ -1,8 +1,11 @@
 """The base class of all records."""
 
-from typing import Any
+from functools import cache
+from typing import Any, TypeVar
 
 import msgspec
+
+S = TypeVar("S", bound=msgspec.Struct)
 
 JSONObject = dict[str, Any]
 
@@ -17,6 +20,18 @@ def identifies(annotation: Any) -> bool:
 
 class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Base class of all records. Equal by value; `msgspec.convert(to_builtins(x))` returns an equal one."""
+
+
+def filled(kind: type[S], *sources: msgspec.Struct, **own: Any) -> S:
+    """A record of that kind with all fields that the sources have under the same names; what is given by its name
+    counts more, and a later source than an earlier one."""
+    fields = {name: getattr(source, name) for source in sources for name in _common(kind, type(source))}
+    return kind(**{**fields, **own})
+
+
+@cache
+def _common(kind: type[msgspec.Struct], other: type[msgspec.Struct]) -> tuple[str, ...]:
+    return tuple(name for name in kind.__struct_fields__ if name in other.__struct_fields__)
 
 
 # Durations as people read them.

@@ -1,9 +1,10 @@
 """What is sent to a service, and what it answers."""
 
+from collections.abc import Mapping
 from typing import Literal
 
 from model_accuracy_eval.records.base import JSONObject, Record
-from model_accuracy_eval.records.problem import Candidate, Message
+from model_accuracy_eval.records.problem import Candidate, Media, Message
 
 ToolName = Literal["calculator"]
 
@@ -38,6 +39,25 @@ GENERATING_METHODS: frozenset[RequestMethod] = frozenset({"chat", "text", "extra
 """Methods whose answers are texts that the model wrote to their ends."""
 
 
+NEUTRAL_SAMPLERS: Mapping[str, tuple[float, ...]] = {
+    "top_k": (0, -1),  # 0: llama.cpp, llama-cpp-python, vLLM, LMDeploy; -1: SGLang, older vLLM
+    "min_p": (0.0,),  # llama.cpp, vLLM, SGLang, LMDeploy
+    "repetition_penalty": (1.0,),  # vLLM, SGLang, LMDeploy
+    "repeat_penalty": (1.0,),  # llama.cpp
+    "presence_penalty": (0.0,),  # OpenAI and all others, as is the next one
+    "frequency_penalty": (0.0,),  # transformers serve adds it to a repetition penalty of 1
+    "typical_p": (1.0,),  # llama.cpp, and all below
+    "top_n_sigma": (-1.0, 0.0),
+    "xtc_probability": (0.0,),
+    "dry_multiplier": (0.0,),
+    "dynatemp_range": (0.0,),
+    "mirostat": (0,),
+    "adaptive_target": (-1.0,),
+}
+"""The values with which a sampler changes nothing; the first that a service accepts is sent by `--sampling plain`.
+Temperature and top_p are not here, because they are sent with every request."""
+
+
 class Samplers(Record, frozen=True, kw_only=True):
     """What decides about sampling beside temperature, top_p and the user's own fields."""
 
@@ -55,6 +75,18 @@ class Samplers(Record, frozen=True, kw_only=True):
     """Fields that it refuses, each with its words."""
 
 
+class ServiceFinding(Record, frozen=True):
+    """What was looked at before or after a run, beside its questions. SKIP: it could not be looked at."""
+
+    probe: str
+    state: Literal["PASS", "FAIL", "SKIP"]
+    sentence: str
+    next_step: str = ""
+
+
+ANSWERED_BY = "model in replies"
+
+
 class Service(Record, frozen=True, kw_only=True):
     """A server that answers `/v1/chat/completions`, and the name of the model it serves."""
 
@@ -66,6 +98,12 @@ class Service(Record, frozen=True, kw_only=True):
     """None: not looked at."""
     stack: dict[str, str] = {}
     """On what the answers are made: engine, packages, driver, chips."""
+    findings: tuple[ServiceFinding, ...] = ()
+
+    @property
+    def answered_by(self) -> str:
+        """Another name than that of the model that was asked for; empty if it is the same."""
+        return self.stack.get(ANSWERED_BY, "")
 
 
 class Request(Record, frozen=True, kw_only=True):
@@ -160,6 +198,7 @@ class EarlierReply(Record, frozen=True, kw_only=True):
     text: str
     reasoning: str = ""
     finish_reason: str | None = None
+    spoken: bool = False
     next: str
 
 
@@ -178,6 +217,10 @@ class Choice(Record, frozen=True, kw_only=True):
     """Tool calls and results before this answer."""
     earlier: tuple[EarlierReply, ...] = ()
     """Replies of the same conversation before this one."""
+    media: tuple[Media, ...] = ()
+    """Sounds and pictures beside the text, as data URIs or addresses."""
+    spoken: bool = False
+    """Whether the text is the transcript of the sound, because nothing was written."""
     timings: Timings
 
 
@@ -193,6 +236,8 @@ class Reply(Record, frozen=True, kw_only=True):
     fault: Fault | None = None
     replica: str = ""
     """Which replica of the service answered; empty if there is one service."""
+    model: str = ""
+    """As the service calls the one that answered; empty if it does not."""
 
 
 class ScoredToken(Record, frozen=True, array_like=True):
@@ -210,12 +255,21 @@ class ScoredToken(Record, frozen=True, array_like=True):
 
 
 class ScoredReply(Record, frozen=True, kw_only=True):
-    """An answer in one piece."""
+    """An answer with its tokens, as far as the service tells them."""
 
     text: str
     finish_reason: str | None = None
     tokens: tuple[ScoredToken, ...] = ()
+    ids: tuple[int, ...] = ()
+    """The tokens' numbers, where the service tells them."""
     usage: Usage | None = None
+    """Of all choices."""
+    further: tuple["ScoredReply", ...] = ()
+    """The choices behind the first one; the first has what is known of their request."""
+
+    @property
+    def choices(self) -> tuple["ScoredReply", ...]:
+        return (self, *self.further)
 
 
 class ReadAgain(Record, frozen=True, kw_only=True):
@@ -227,18 +281,19 @@ class ReadAgain(Record, frozen=True, kw_only=True):
     """Tokens of text and answer together."""
 
 
-class Attempt(Record, frozen=True, kw_only=True):
-    """One sample: the answer number `index` to problem `problem`, or why there is none."""
+class SampleFields(Record, frozen=True, kw_only=True):
+    """What a service said in one sample beside its text, wherever that is kept."""
 
-    problem: int
-    index: int
-    text: str = ""
     reasoning: str = ""
     finish_reason: str | None = None
     rounds: tuple[ToolRound, ...] = ()
     """Tool calls and results before the text."""
     earlier: tuple[EarlierReply, ...] = ()
     """Replies of the same conversation before the text."""
+    media: tuple[Media, ...] = ()
+    """Sounds and pictures beside the text; the name is that of the file that holds one."""
+    spoken: bool = False
+    """Whether the text is the transcript of the sound, because nothing was written."""
     method: RequestMethod = "chat"
     loglikelihoods: tuple[Loglikelihood | None, ...] = ()
     """One for every candidate, in their order; None: the service gave none."""
@@ -246,11 +301,25 @@ class Attempt(Record, frozen=True, kw_only=True):
     usage: Usage | None = None
     """Usage of the whole request; samples with the same `request` share it."""
     request: str = ""
+
+
+class Attempt(SampleFields, frozen=True, kw_only=True):
+    """One sample: the answer number `index` to problem `problem`, or why there is none."""
+
+    problem: int
+    index: int
+    text: str = ""
     seed: int | None = None
     tries: int = 1
     fault: Fault | None = None
     replica: str = ""
     """Which replica of the service answered; empty if there was one service."""
+    at: float | None = None
+    """When it came, in seconds since the epoch."""
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.text.strip() or self.loglikelihoods or self.media)
 
 
 class Question(Record, frozen=True, kw_only=True):

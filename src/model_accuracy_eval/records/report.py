@@ -2,18 +2,18 @@
 
 import posixpath
 import re
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 from model_accuracy_eval.records.base import Record
 from model_accuracy_eval.records.exchange import Service
-from model_accuracy_eval.records.identity import Identity
-from model_accuracy_eval.records.plan import Gate, RunPlan
+from model_accuracy_eval.records.plan import SPEED, Gate, Identity, RunPlan
 from model_accuracy_eval.records.scores import (
     Counts,
     DatasetResult,
     FigureBounds,
     Interval,
     ReplicaFigure,
+    RunSpeed,
     Sharing,
     Speed,
 )
@@ -51,6 +51,16 @@ class Difference(Record, frozen=True, kw_only=True):
     """Limits of the points; None if every sample of both runs has a verdict."""
     certainty: "ChangeCertainty | None" = None
     """None if the score is not a mean over problems."""
+    stderr: float | None = None
+    """Of the points, where that is all that is known of their certainty."""
+
+
+class LostProblem(Record, frozen=True, kw_only=True):
+    """A problem with fewer right samples than before, and a reply to it that is wrong now."""
+
+    problem: int
+    right: str
+    reply: str
 
 
 class Flips(Record, frozen=True, kw_only=True):
@@ -63,6 +73,8 @@ class Flips(Record, frozen=True, kw_only=True):
     first_lost: tuple[int, ...]
     p: float
     """p-value of the exact two-sided sign test on the changed problems."""
+    replies: tuple[LostProblem, ...] = ()
+    """To some of those that changed most, where the newer run's replies are at hand."""
 
 
 class DatasetChange(Record, frozen=True, kw_only=True):
@@ -92,12 +104,16 @@ class Comparison(Record, frozen=True, kw_only=True):
     changes: tuple[DatasetChange, ...]
     only_base: tuple[str, ...] = ()
     only_new: tuple[str, ...] = ()
+    speed: tuple[Difference, ...] = ()
+    """How fast the services were; points are per cent of the older figure."""
     notes: tuple[str, ...] = ()
 
     def find(self, dataset: str, metric: str) -> Difference | None:
         """Returns None if one of the runs lacks the dataset or both lack the metric."""
         changes = (change for change in self.changes if change.dataset == dataset)
-        differences = (difference for change in changes for difference in change.differences)
+        differences = [difference for change in changes for difference in change.differences]
+        if dataset == SPEED:
+            differences += self.speed
         return next((difference for difference in differences if difference.metric == metric), None)
 
 
@@ -143,6 +159,19 @@ def is_verdict(conclusion: str) -> bool:
     return conclusion == "complete" or conclusion in get_args(Decision)
 
 
+class ModelVerdict(NamedTuple):
+    """How one of several models fared."""
+
+    name: str
+    tier: str
+    conclusion: Conclusion
+    exit_code: int
+    figures: str
+    sentence: str
+    manifest: str = ""
+    """Hash of the run's manifest, which stands for all of its files."""
+
+
 class Outcome(Record, frozen=True, kw_only=True):
     """How a run ended: the conclusion, the last stage, one sentence, and the exit code."""
 
@@ -156,6 +185,8 @@ class Outcome(Record, frozen=True, kw_only=True):
     """File of the adapter, and the line in it, where the problem can be fixed."""
     next_step: str = ""
     """The command to type next, where the error knows it."""
+    models: tuple[ModelVerdict, ...] = ()
+    """Of several runs, which this is about."""
 
 
 class Report(Record, frozen=True, kw_only=True):
@@ -181,6 +212,7 @@ class Report(Record, frozen=True, kw_only=True):
     environment: dict[str, str] = {}
     replicas: tuple[ReplicaFigure, ...] = ()
     """Of the service; empty if there was one server."""
+    speed: RunSpeed | None = None
 
 
 # What is sent to GitHub's API and what it returns.
@@ -239,7 +271,7 @@ class PullRequest(Record, frozen=True, kw_only=True):
     head_repository: str | None
     """None if the fork was deleted."""
     is_fork: bool
-    base_sha: str
+    author: str = ""
 
 
 class OpenCheck(Record, frozen=True, kw_only=True):
@@ -298,6 +330,8 @@ class ActionContext(Record, frozen=True, kw_only=True):
     image: str = ""
     model: str = ""
     """As the inputs name them, this one and the image that deploy.sh runs in."""
+    service: str = ""
+    """Where a service runs already that is evaluated in place of the adapter's."""
     allowed_models: tuple[str, ...] = ()
     """Patterns, one of which the model must match; none: every model is allowed."""
     admit_only: bool = False
@@ -322,7 +356,7 @@ class ActionContext(Record, frozen=True, kw_only=True):
             commit=self.adapter_commit,
             path=posixpath.normpath(self.adapter_path),
             image=self.image,
-            weights=self.model,
+            weights=f"{self.model} of the service at {self.service}".strip() if self.service else self.model,
             label=self.label,
         )
 

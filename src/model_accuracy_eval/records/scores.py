@@ -1,6 +1,7 @@
 """The scores of replies, and what became of every sample."""
 
-from typing import Literal
+from math import fsum
+from typing import Literal, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -61,6 +62,13 @@ class ProblemResult(Record, frozen=True, kw_only=True):
     statistics: dict[str, tuple[tuple[float, ...], ...]] = {}
     """For figures of the whole dataset that are no means: what each run adds to them, such as numbers of n-grams."""
 
+    @property
+    def share(self) -> float:
+        """How much of its samples is right, 0..1."""
+        if not self.n:
+            return 0.0
+        return fsum(self.values) / self.n if self.c is None else self.c / self.n
+
 
 class Counts(Record, frozen=True, kw_only=True):
     """What became of every planned sample; none is dropped silently."""
@@ -76,7 +84,14 @@ class Counts(Record, frozen=True, kw_only=True):
     anomalous: int = 0
     """Answers that are odd in some way, whatever the right answer is."""
     empty: int = 0
+    thought: int = 0
+    """Answers with a thought before them, or in place of one."""
     reasoning_only: int = 0
+    """Of these, those that are nothing else."""
+    with_media: int = 0
+    """Answers with a sound or a picture."""
+    audio_only: int = 0
+    """Of these, those in sound alone whose transcript was not judged: it is not there, or the task does not say so."""
     not_found: int = 0
     doubtful: int = 0
     """Answers that were read where the reply states none, or several."""
@@ -179,6 +194,8 @@ class SummaryRow(Record, frozen=True, kw_only=True):
     """How the problems' values make the figure."""
     estimated: bool = False
     """Whether it is the figure of a part of the dataset, because the rest was not needed for a decision."""
+    finished: float | None = None
+    """Of the first figure: that of the replies that were not cut, alone. None: none was, or all were."""
     unpinned: bool = False
     """Whether nothing says that the rows are those that the dataset's name stands for."""
     unverified: bool = False
@@ -212,11 +229,13 @@ class AskedPart(Record, frozen=True, kw_only=True):
 
 
 class Spread(Record, frozen=True, kw_only=True):
-    """Distribution of one timing over the samples, in seconds."""
+    """Distribution of a time in seconds, or of a number of tokens, over the samples."""
 
     mean: float
     p50: float
     p90: float
+    p95: float | None = None
+    """None: of a run before it was told."""
     p99: float
     maximum: float
 
@@ -227,10 +246,61 @@ class Speed(Record, frozen=True, kw_only=True):
     ttft: Spread | None = None
     e2e: Spread | None = None
     gap: Spread | None = None
+    thought: Spread | None = None
+    """Tokens of the thoughts that there are."""
+    answer: Spread | None = None
+    """Tokens of what is said behind thoughts; None: no reply has one."""
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     uncounted: int | msgspec.UnsetType = msgspec.UNSET
     """Requests that are missing in the completion tokens: the service did not count them, or one of several choices."""
+
+
+class TimedSample(NamedTuple):
+    """When a sample was asked for and came."""
+
+    request: str
+    sent: float
+    """In seconds since the epoch."""
+    ttft: float | None
+    e2e: float
+    writing: float | None
+    """From its first text to its last."""
+    tokens: float | None
+
+
+class SpeedFigure(Record, frozen=True, kw_only=True):
+    """One figure of how fast a service was; times in milliseconds."""
+
+    value: float
+    stderr: float | None = None
+    """None: too few requests, or too short, to see how it varies."""
+
+
+class ClientLoad(Record, frozen=True, kw_only=True):
+    """What the asking program was like meanwhile."""
+
+    since: float
+    """In seconds since the epoch."""
+    busy: float
+    """Share of its time in which it computed."""
+    late: float
+    """Seconds by which its timers came late (p95)."""
+
+
+class RunSpeed(Record, frozen=True, kw_only=True):
+    """How fast the service was over all datasets, while requests were under way as the run allows."""
+
+    figures: dict[str, SpeedFigure]
+    under_way: float
+    """Requests, in the mean."""
+    seconds: float
+    requests: int
+    client: ClientLoad
+    limited: str = ""
+    """Why these figures may be those of the client or the machine, so that no gate is decided on them."""
+    shards: int = 1
+    """Services, each of a shard of the run, whose means these figures are."""
 
 
 class ExecutionSummary(Record, frozen=True, kw_only=True):
@@ -301,6 +371,8 @@ class DatasetResult(Record, frozen=True, kw_only=True):
     counts: Counts
     anomalies: dict[str, int] | None = None
     """How many replies have each kind; None: nobody has looked."""
+    look_first: str = ""
+    """What to look at before the figures are believed, which the run's verdict begins with."""
     notes: tuple[str, ...] = ()
     speed: Speed = Speed()
     ran: tuple[ExecutionSummary, ...] = ()
@@ -310,3 +382,7 @@ class DatasetResult(Record, frozen=True, kw_only=True):
     part: AskedPart | None = None
     """None: everything was asked."""
     paces: tuple[ReplicaPace, ...] = ()
+    timed: tuple[TimedSample, ...] = ()
+
+    def row(self, metric: str) -> SummaryRow | None:
+        return next((row for row in self.rows if row.metric == metric), None)

@@ -84,6 +84,8 @@ class Pipeline(Record, frozen=True, kw_only=True):
     filters: tuple[Step, ...] = ()
     metrics: tuple[MetricUse, ...] = ()
     """Empty: the metrics of the task's scorer, otherwise the default ones for the task's kind."""
+    spoken: bool = False
+    """As the task says."""
 
 
 WHOLE_ROW = ("*",)
@@ -170,6 +172,8 @@ class TaskSpec(Record, frozen=True, kw_only=True):
     top_p: float | None = None
     max_tokens: int = 512
     stop: tuple[str, ...] = ()
+    spoken: Annotated[bool, FREE] = False
+    """Whether a reply in sound alone is judged by its transcript; else it is one without an answer."""
     generation: JSONObject = {}
     """Additional request fields."""
     scorer: Annotated[Step | None, FREE] = None
@@ -265,6 +269,8 @@ class PreparedDataset(Record, frozen=True, kw_only=True):
     """Hash over the prompts only, so that old replies can be scored in a new way."""
     sources: tuple[RowsSource, ...] = ()
     """Where its rows came from."""
+    gold_fault: str = ""
+    """Which of its right answers would not be judged right; empty: none is known."""
     draw: Draw | None = None
     """Of which problems these are a sample, or the first ones; None: these are all. A shard has that of the whole."""
 

@@ -15,11 +15,12 @@ from model_accuracy_eval.records.report import is_same
 from model_accuracy_eval.report import markdown
 from model_accuracy_eval.report.comment import LONGEST_COMMENT
 from model_accuracy_eval.report.endings import CONCLUSIONS
+from model_accuracy_eval.report.languages import say
 
 MARKER = "<!-- model-accuracy-eval -->"
 """The first line, by which the comment is found again."""
 
-_WORST_FIRST: tuple[Conclusion, ...] = ("failed", "broken", "refused", "undecided", "stopped", "complete", "passed")
+WORST_FIRST: tuple[Conclusion, ...] = ("failed", "broken", "refused", "undecided", "stopped", "complete", "passed")
 _SUPERSEDED_SHOWN = 8
 _SECTION = re.compile(r"^<!-- section (\{.*?\}) -->\n(.*?)\n?^<!-- /section -->$", re.DOTALL | re.MULTILINE)
 
@@ -110,7 +111,7 @@ def _split(
         for each in sorted(sections, key=age)
         if _job_of(each) == _job_of(newest[each.identity.series])
     }
-    current = sorted(hold.values(), key=lambda each: (_WORST_FIRST.index(each.conclusion), each.identity.line))
+    current = sorted(hold.values(), key=lambda each: (WORST_FIRST.index(each.conclusion), each.identity.line))
     return current, sorted((each for each in sections if each not in current), key=age, reverse=True)
 
 
@@ -124,22 +125,28 @@ def _note(section: CommentSection, head: str | None, known: Iterable[CommentSect
     if not is_same(section.identity.repository, repository) or section.identity.commit == head:
         return ""
     if head is None:
-        return "⚠️ GitHub did not say whether the head of this pull request is still this commit."
+        return say("⚠️ GitHub did not say whether the head of this pull request is still this commit.")
     evaluated = any(each.identity.commit == head for each in known)
-    rest = "; this is about an earlier commit." if evaluated else ", which was not evaluated."
-    return f"⚠️ The head of this pull request is {markdown.code(head[:12])} now{rest}"
+    name = markdown.code(head[:12])
+    if evaluated:
+        return say("⚠️ The head of this pull request is {commit} now; this is about an earlier commit.", commit=name)
+    return say("⚠️ The head of this pull request is {commit} now, which was not evaluated.", commit=name)
 
 
 def _headline(current: Sequence[CommentSection], lines: Sequence[str]) -> str:
     worst = CONCLUSIONS[current[0].conclusion]
-    rest = [f"- and {len(current) - len(lines)} more, for which there is no room"] * (len(lines) < len(current))
-    heading = f"### {worst.mark} Model accuracy: {worst.words} · {len(current)} evaluations"
+    rest = [say("- and {count} more, for which there is no room", count=len(current) - len(lines))] * (
+        len(lines) < len(current)
+    )
+    evaluations = say("{count} evaluations", count=len(current))
+    heading = f"### {worst.mark} {say('Model accuracy')}: {say(worst.words)} · {evaluations}"
     return "\n".join([heading, "", *lines, *rest])
 
 
 def _past(section: CommentSection) -> str:
-    words = CONCLUSIONS[section.conclusion].words
-    return f"{words[0].lower()}{words[1:]}, superseded ({markdown.text(section.identity.label, 60)})"
+    words = say(CONCLUSIONS[section.conclusion].words)
+    label = markdown.text(section.identity.label, 60)
+    return say("{verdict}, superseded ({label})", verdict=f"{words[0].lower()}{words[1:]}", label=label)
 
 
 def _hidden(section: CommentSection, text: str = "", note: str = "") -> str:

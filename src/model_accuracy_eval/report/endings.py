@@ -15,8 +15,8 @@ import msgspec
 from model_accuracy_eval.errors import Defect, EvalError, Refused, Stopped, UsageError
 from model_accuracy_eval.records import Conclusion, Counts, Outcome, Record, Report, RunPlan, Settings
 from model_accuracy_eval.records.report import CheckConclusion, StatusState
-from model_accuracy_eval.report import figures, markdown
-from model_accuracy_eval.scoring.figures import groups
+from model_accuracy_eval.report import markdown
+from model_accuracy_eval.report.languages import of_report, say
 
 
 class ConclusionText(Record, frozen=True, kw_only=True):
@@ -66,38 +66,22 @@ def outcome(result: Report | Outcome) -> Outcome:
 
 
 def words(result: Report | Outcome) -> str:
-    """How the run ended, in the words of every heading; a run without a gate says what it came to instead."""
+    """How the run ended, in the words of every heading."""
     ending = outcome(result)
     if ending.conclusion == "broken" and ending.exit_code in _NOT_OF_THE_INFRASTRUCTURE:
-        return "No verdict"
+        return say("No verdict")
     if ending.conclusion != "complete" or not isinstance(result, Report):
-        return CONCLUSIONS[ending.conclusion].words
+        return say(CONCLUSIONS[ending.conclusion].words)
     if result.plan.shard is not None:
-        return f"Complete: shard {result.plan.shard}"
+        return say("Complete: shard {shard}", shard=result.plan.shard)
     if result.plan.settings.mode == "infer":
-        return "Complete: asked, not judged"
-    return _without_gate(result)
-
-
-def _without_gate(report: Report) -> str:
-    results, title = report.dataset_results, ""
-    rows = results[0].rows if results else ()
-    if len(results) > 1:
-        title = groups.of_all(report.plan.groups, [result.dataset for result in results])
-        rows = tuple(row for row in groups.all_rows(report.plan.groups, results) if row.dataset == title)
-    known = [(place, row) for place, row in enumerate(rows) if row.value is not None]
-    if not known:
-        several = f"Complete: {title or f'{len(results)} datasets'}, no gate"
-        return several if len(results) > 1 else CONCLUSIONS["complete"].words
-    place, row = known[0]
-    # A figure other than a dataset's first one, or one that is no share, is not known by its number alone.
-    name = f"{row.metric} " if place or not row.share else ""
-    lost = f", {row.bounds.samples:,} without a verdict" if row.bounds is not None else ""
-    return f"Complete: {f'{title} ' * bool(title)}{name}{figures.with_unit(row)}{lost}, no gate"
+        return say("Complete: asked, not judged")
+    return say(CONCLUSIONS["complete"].words)
 
 
 def title(result: Report | Outcome, longest: int = 255) -> str:
     """One line without markup: a check's title (255 characters), a status's description (140)."""
+    result = of_report(result) if isinstance(result, Report) else result
     heading = words(result)
     between = ". " if ":" in heading else ": "
     return markdown.clip(f"{heading}{between}{' '.join(outcome(result).sentence.split())}", longest)

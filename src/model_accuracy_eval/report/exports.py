@@ -1,5 +1,6 @@
 """A run for other programs: JUnit and entries of a chart; and what exports are made of."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
@@ -103,16 +104,6 @@ def plain_metric(name: str) -> str:
     return name.partition(" (")[0]
 
 
-def values_of_problem(problem: ProblemResult, first: str) -> dict[str, float]:
-    """Its metrics, 0..1, by the names of the summary; `first` is what the mean of its samples is called."""
-    figures = {plain_metric(name): value / 100 for name, value in problem.figures.items() if value is not None}
-    return {first: sum(problem.values) / problem.n, **figures} if problem.n else figures
-
-
-def first_metric(result: DatasetResult) -> str:
-    return plain_metric(result.rows[0].metric) if result.rows else "accuracy"
-
-
 # JUnit XML, as CI servers show tests: a case for each gate and each dataset, and one for a run without verdict.
 
 
@@ -120,28 +111,27 @@ _FILE = "junit.xml"
 
 
 def junit(run: ExportedRun) -> Iterator[NamedFile]:
-    suite = Element("testsuite", name=_clean(f"model accuracy ({run.report.plan.settings.label})"))
-    _properties(suite, run)
-    for result in run.report.dataset_results:
+    report = run.report
+    suite = Element("testsuite", name=_clean(f"model accuracy ({report.plan.settings.label})"))
+    properties = SubElement(suite, "properties")
+    stack = report.service.stack if report.service else {}
+    for name, value in {"run": report.plan.run_id, "model": run.model, **report.environment, **stack}.items():
+        SubElement(properties, "property", name=_clean(name), value=_clean(value))
+    for result in report.dataset_results:
         _dataset(suite, result)
-    for gate in run.report.gates:
-        _gate(suite, gate, run.report.plan.settings.on_undecided)
+    for gate in report.gates:
+        _gate(suite, gate, report.plan.settings.on_undecided)
     _ending(suite, run)
-    _count(suite, run)
+    counts = {"tests": len(suite.findall("testcase"))}
+    for name, tag in {"failures": "failure", "errors": "error", "skipped": "skipped"}.items():
+        counts[name] = len(suite.findall(f"testcase/{tag}"))
+    totals = {name: str(count) for name, count in counts.items()} | {"time": f"{sum(report.seconds.values()):.3f}"}
+    suite.attrib.update(totals, timestamp=report.started[:19])
     root = Element("testsuites", name="model-accuracy-eval")
-    for name in ("tests", "failures", "errors", "time"):
-        root.set(name, suite.get(name, "0"))
+    root.attrib.update({name: total for name, total in totals.items() if name != "skipped"})
     root.append(suite)
     ElementTree.indent(root)
     yield _FILE, ElementTree.tostring(root, encoding="utf-8", xml_declaration=True) + b"\n"
-
-
-def _properties(suite: Element, run: ExportedRun) -> None:
-    properties = SubElement(suite, "properties")
-    stack = run.report.service.stack if run.report.service else {}
-    facts = {"run": run.report.plan.run_id, "model": run.model, **run.report.environment, **stack}
-    for name, value in facts.items():
-        SubElement(properties, "property", name=_clean(name), value=_clean(value))
 
 
 def _dataset(suite: Element, result: DatasetResult) -> None:
@@ -149,13 +139,12 @@ def _dataset(suite: Element, result: DatasetResult) -> None:
     case = SubElement(suite, "testcase", classname=_clean(result.dataset), name="figures", time="0")
     if not any(row.value is not None for row in result.rows):
         SubElement(case, "error", message="It has no figure.", type="no figure")
-    lines = [f"{row.metric}: {figures.number(row.value)} ({_more(row)})" for row in result.rows]
+    lines = []
+    for row in result.rows:
+        more = ", ".join(column.text(row) for column in figures.columns([row], "export"))
+        lines.append(f"{row.metric}: {figures.number(row.value)} ({more})")
     notes = [*figures.count_remarks(result.counts), *result.notes]
     SubElement(case, "system-out").text = _clean("\n".join([*lines, *notes]))
-
-
-def _more(row: SummaryRow) -> str:
-    return ", ".join(column.text(row) for column in figures.columns([row], "export"))
 
 
 def _gate(suite: Element, gate: GateResult, on_undecided: str) -> None:
@@ -180,27 +169,12 @@ def _ending(suite: Element, run: ExportedRun) -> None:
         error.text = _clean(f"{outcome.sentence}\n{outcome.detail}".strip())
 
 
-def _count(suite: Element, run: ExportedRun) -> None:
-    numbers = {name: len(suite.findall(f"testcase/{tag}")) for name, tag in _TAGS.items()}
-    suite.set("tests", str(len(suite.findall("testcase"))))
-    for name, number in numbers.items():
-        suite.set(name, str(number))
-    suite.set("time", f"{sum(run.report.seconds.values()):.3f}")
-    suite.set("timestamp", run.report.started[:19])
-
-
-_TAGS = {"failures": "failure", "errors": "error", "skipped": "skipped"}
+_NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Control characters and lone surrogates, not even escaped."""
 
 
 def _clean(text: str) -> str:
-    """XML has no place for control characters and lone surrogates, not even escaped."""
-    return "".join(letter if _is_allowed(ord(letter)) else "\ufffd" for letter in text)
-
-
-def _is_allowed(point: int) -> bool:
-    return (
-        point in {0x9, 0xA, 0xD} or 0x20 <= point <= 0xD7FF or 0xE000 <= point <= 0xFFFD or 0x10000 <= point <= 0x10FFFF
-    )
+    return _NOT_IN_XML.sub("\ufffd", text)
 
 
 # What github-action-benchmark reads: `customBiggerIsBetter`, and `customSmallerIsBetter` for what should be low.

@@ -10,7 +10,18 @@ from typing import Literal, NamedTuple
 
 from msgspec.structs import replace
 
-from model_accuracy_eval.records import Counts, DatasetResult, FigureBounds, Interval, Report, Spread, SummaryRow
+from model_accuracy_eval.records import (
+    Counts,
+    DatasetResult,
+    FigureBounds,
+    Interval,
+    Report,
+    RunSpeed,
+    SpeedFigure,
+    Spread,
+    SummaryRow,
+)
+from model_accuracy_eval.report.languages import say
 from model_accuracy_eval.scoring.figures import groups, intervals
 
 _MANY_DIGITS = 1e7
@@ -67,7 +78,7 @@ def range_of(bounds: FigureBounds | None, number: Callable[[float], str] = numbe
 
 # The figures of a line.
 
-Place = Literal["summary", "terminal", "comment", "page", "export"]
+Place = Literal["summary", "terminal", "page", "export"]
 
 
 class TableColumn(NamedTuple):
@@ -78,36 +89,34 @@ class TableColumn(NamedTuple):
     shown: tuple[Place, ...]
     where_telling: tuple[Place, ...] = ()
     """Places that show it only where it says more of a line than `-` or `gen`."""
-    longest: int = 0
-    """Of names from outside, how many characters a comment shows; 0: it is a number."""
 
 
 VALUE = "value"
 COLUMNS = (
-    TableColumn("dataset", attrgetter("dataset"), ("summary", "terminal", "comment", "page"), longest=100),
-    TableColumn("version", attrgetter("version"), ("summary", "comment", "page"), longest=20),
-    TableColumn("metric", attrgetter("metric"), ("summary", "terminal", "comment", "page"), longest=60),
-    TableColumn("mode", attrgetter("mode"), ("summary", "comment", "page"), ("terminal",), longest=60),
-    TableColumn(VALUE, shown, ("summary", "terminal", "comment", "page")),
-    # Samples have no verdict. AISBench has no such column, and page and comment show it below the value.
+    TableColumn("dataset", attrgetter("dataset"), ("summary", "terminal", "page")),
+    TableColumn("version", attrgetter("version"), ("summary", "page")),
+    TableColumn("metric", attrgetter("metric"), ("summary", "terminal", "page")),
+    TableColumn("mode", attrgetter("mode"), ("summary", "page"), ("terminal",)),
+    TableColumn(VALUE, shown, ("summary", "terminal", "page")),
+    # Samples have no verdict. AISBench has no such column, and the page shows it below the value.
     TableColumn("least .. greatest", lambda row: range_of(row.bounds), (), ("summary", "terminal")),
-    TableColumn("95 % interval", lambda row: span(row.interval), ("terminal", "comment", "page", "export")),
-    TableColumn("if asked again", if_asked_again, ("terminal",)),
+    TableColumn("95 % interval", lambda row: span(row.interval), ("terminal", "page", "export")),
+    TableColumn("if asked again", if_asked_again, ("terminal", "page", "export")),
+    # Beside the strict figure, which counts replies that were cut as they are.
+    TableColumn("uncut", lambda row: number(row.finished), (), ("page", "export")),
     # Rows that nobody has compared with those of a release; said only where there are such.
     TableColumn(
         "rows",
         lambda row: "unpinned" if row.unpinned else "-",
         (),
-        ("summary", "terminal", "comment", "page", "export"),
-        longest=10,
+        ("summary", "terminal", "page", "export"),
     ),
     # Replies of a run whose files are not as it left them, which whoever read them was told.
     TableColumn(
         "replies",
         lambda row: "unverified" if row.unverified else "-",
         (),
-        ("summary", "terminal", "comment", "page", "export"),
-        longest=10,
+        ("summary", "terminal", "page", "export"),
     ),
 )
 
@@ -122,8 +131,15 @@ def columns(rows: Sequence[SummaryRow], place: Place) -> list[TableColumn]:
 def table(rows: Sequence[SummaryRow], label: str = VALUE, place: Place = "summary") -> list[tuple[str, ...]]:
     """Header and lines, numbers with two digits, `-` where there is no figure; `label` stands above the values."""
     chosen = columns(rows, place)
-    head = tuple(label if column.name == VALUE else column.name for column in chosen)
-    return [head, *(tuple(column.text(row) for column in chosen) for row in rows)]
+    if place == "summary":  # which programs read
+        head = tuple(label if column.name == VALUE else column.name for column in chosen)
+        return [head, *(tuple(column.text(row) for column in chosen) for row in rows)]
+    head = tuple(label if column.name == VALUE != label else say(column.name) for column in chosen)
+    return [head, *(tuple(_said(column.text(row)) for column in chosen) for row in rows)]
+
+
+def _said(cell: str) -> str:
+    return say(cell) if cell in {"the same", "unknown", "unpinned", "unverified"} else cell
 
 
 def all_rows(report: Report) -> list[SummaryRow]:
@@ -143,7 +159,7 @@ def _blank(result: DatasetResult) -> SummaryRow:
 
 # The figures of a dataset.
 
-FigureUnit = Literal["samples", "answered samples", "seconds", "tokens"]
+FigureUnit = Literal["samples", "answered samples", "seconds", "tokens a reply", "tokens"]
 Where = Literal["page", "remarks", "comparison"]
 
 
@@ -173,7 +189,9 @@ FIGURES = (
     Figure("answered samples", "cut", "cut by length", _EVERYWHERE, "hint"),
     Figure("answered samples", "anomalous", "with anomalies", _EVERYWHERE, "loud", title="anomalies"),
     Figure("answered samples", "empty", "empty", _EVERYWHERE, "hint"),
-    Figure("answered samples", "reasoning_only", "reasoning only", ("page",), "hint"),
+    Figure("answered samples", "reasoning_only", "with a thought only", _EVERYWHERE, "hint", title="thought only"),
+    Figure("answered samples", "with_media", "with sound or pictures", ("page",), title="sound or pictures"),
+    Figure("answered samples", "audio_only", "answered in audio only", _IN_SENTENCES),
     Figure("answered samples", "not_found", "with no answer found", _EVERYWHERE, "hint", title="no answer found"),
     Figure("answered samples", "unjudged", "not judged", _IN_SENTENCES),
     Figure("answered samples", "cropped", "with a cropped context", _IN_SENTENCES),
@@ -182,9 +200,50 @@ FIGURES = (
     Figure("seconds", "ttft", "First text", ("page", "comparison"), title="time to first text"),
     Figure("seconds", "e2e", "Whole answer", ("page", "comparison"), title="whole answer"),
     Figure("seconds", "gap", "Gap between chunks", ("page",), title="gap between chunks"),
+    Figure("tokens a reply", "thought", "Tokens of thought", ("page", "comparison"), title="tokens of thought"),
+    Figure("tokens a reply", "answer", "Tokens of answer", ("page", "comparison"), title="tokens of answer"),
     Figure("tokens", "prompt_tokens", "prompt tokens", ("page",)),
     Figure("tokens", "completion_tokens", "completion tokens", ("page",)),
 )
+
+
+RUN_FIGURES = {
+    "to the first token {} ms (p50) and {} ms (p95)": ("ttft_p50", "ttft_p95"),
+    "between tokens {} and {} ms": ("tpot_p50", "tpot_p95"),
+    "to the end {} and {} ms": ("e2e_p50", "e2e_p95"),
+    "{} tokens/s": ("tokens_per_s",),
+    "{} requests/s": ("requests_per_s",),
+}
+"""How fast the service was over all datasets: words with a place for each of these `RunSpeed.figures`."""
+
+
+def run_speed(speed: RunSpeed | None) -> str:
+    """What is known, as a sentence; empty where too little was asked to say more than that."""
+    if speed is None or all(figure.stderr is None for figure in speed.figures.values()):
+        return ""
+    told = [
+        say(words).format(*(_with_spread(speed.figures[field]) for field in fields))
+        for words, fields in RUN_FIGURES.items()
+        if all(field in speed.figures for field in fields)
+    ]
+    sentence = say(
+        "Speed ({requests} requests in {seconds} s, {count} at once): {figures}."
+        if speed.shards == 1
+        else "Speed (mean of {shards} shards; {requests} requests in {seconds} s, {count} at once each): {figures}.",
+        shards=speed.shards,
+        requests=f"{speed.requests:,}",
+        seconds=f"{speed.seconds:,.1f}",
+        count=f"{speed.under_way:,.1f}",
+        figures=", ".join(told),
+    )
+    limited = say("No gate is decided on these: {why}.", why=speed.limited) if speed.limited else ""
+    return f"{sentence} {limited}".rstrip()
+
+
+def _with_spread(figure: SpeedFigure) -> str:
+    digits = 0 if figure.value >= 100 else 1 if figure.value >= 10 else 2
+    reach = "" if figure.stderr is None else f" ± {intervals.Z95 * figure.stderr:,.{digits}f}"
+    return f"{figure.value:,.{digits}f}{reach}"
 
 
 def of_units(where: Where, *units: FigureUnit) -> list[Figure]:
@@ -194,29 +253,47 @@ def of_units(where: Where, *units: FigureUnit) -> list[Figure]:
 def count_remarks(counts: Counts) -> list[str]:
     """What went wrong with a dataset's samples, for example "3 failed"; nothing that is 0."""
     figures = of_units("remarks", "samples", "answered samples")
-    return [f"{count} {figure.name}" for figure in figures if (count := getattr(counts, figure.field))]
+    return [
+        say("{count} {what}", count=count, what=say(figure.name))
+        for figure in figures
+        if (count := getattr(counts, figure.field))
+    ]
+
+
+def answered(counts: Counts) -> str:
+    return say("{answered} of {planned} samples answered", answered=counts.answered, planned=counts.planned)
 
 
 def counts_compared(old: Counts, new: Counts) -> str:
-    """The numbers of samples before and now, but for those that were and are 0."""
+    """The numbers of samples before and now, where they are not the same."""
     pairs = [
         (getattr(old, figure.field), getattr(new, figure.field), figure.name)
         for figure in of_units("comparison", "samples", "answered samples")
     ]
-    changes = [f"{before} → {after} {name}" for before, after, name in pairs if before or after]
-    return ", ".join([f"{old.planned} → {new.planned} planned", *changes])
+    pairs = [(old.planned, new.planned, "planned"), *pairs]
+    changed = [pair for pair in pairs if pair[0] != pair[1]]
+    return ", ".join(say("{count} {what}", count=f"{old} → {new}", what=say(name)) for old, new, name in changed)
 
 
-def spreads(result: DatasetResult) -> list[tuple[str, Spread | None]]:
-    """The page's table of durations: names and what is known."""
-    return [(figure.title, getattr(result.speed, figure.field)) for figure in of_units("page", "seconds")]
+def spreads(result: DatasetResult) -> list[tuple[str, Spread | None, FigureUnit]]:
+    """The page's table of durations and lengths: names and what is known. Replies without thoughts have no lengths."""
+    known = [
+        (figure.title, getattr(result.speed, figure.field), figure.unit)
+        for figure in of_units("page", "seconds", "tokens a reply")
+    ]
+    return [each for each in known if each[1] is not None or each[2] == "seconds"]
 
 
 def tokens(result: DatasetResult) -> str:
     """What the service has counted; a sum that lacks requests says so."""
     numbers = [(getattr(result.speed, figure.field), figure.name) for figure in of_units("page", "tokens")]
-    counted = ", ".join(f"{'–' if count is None else f'{count:,}'} {name}" for count, name in numbers)
+    counted = ", ".join(
+        say("{count} {what}", count="–" if count is None else f"{count:,}", what=say(name)) for count, name in numbers
+    )
     if not (uncounted := result.speed.uncounted):
         return counted
-    requests = "1 request" if uncounted == 1 else f"{uncounted:,} requests"
-    return f"{counted} without those of {requests}, of which the service counted none, or one choice of several"
+    return say(
+        "{counted} without those of {count} requests, of which the service counted none, or one choice of several",
+        counted=counted,
+        count=f"{uncounted:,}",
+    )

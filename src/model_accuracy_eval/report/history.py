@@ -6,18 +6,20 @@ number of samples or other problems (a shard, a run that stopped when it was dec
 
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 import numpy
 
 from model_accuracy_eval.errors import UnknownName
 from model_accuracy_eval.records import FigureBounds, Interval, Settings
+from model_accuracy_eval.records.base import filled
+from model_accuracy_eval.records.plan import SPEED
 from model_accuracy_eval.report import figures, markdown
 from model_accuracy_eval.run_folder import history_file
 from model_accuracy_eval.run_folder.history_file import HistoryLine, LeftOut, PastFigure
 from model_accuracy_eval.scoring.verdicts import regressions
-from model_accuracy_eval.scoring.verdicts.regressions import FIRST_RUNS, Trend
+from model_accuracy_eval.scoring.verdicts.regressions import Trend
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -55,7 +57,7 @@ class SeriesPoint(msgspec.Struct, frozen=True, kw_only=True):
     unverified: tuple[str, ...]
     """Why nobody can say that its replies are those that the run left."""
     cusum: float | None
-    """None: the run is part of the first reference, or the figure is no mean over problems."""
+    """None: the run is the first of its level, or the figure is no mean over problems."""
 
 
 class Fall(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,12 +66,18 @@ class Fall(msgspec.Struct, frozen=True, kw_only=True):
     after: str
     """The id of the last run before it."""
     first: str
+    earliest: str
+    """The id of the last run before it, where it was as early as is possible (95 %)."""
+    latest: str
+    """The id of the first run after it, where it was as late."""
     noticed: str
     points: float
     """Below zero, whichever way is better."""
     interval: Interval
     problems: tuple[int, ...] | None
-    """Those that surely fell; None: answers of this dataset are not right or wrong."""
+    """Those that fell; None: answers of this dataset are not right or wrong."""
+    surely: bool
+    """Whether that is no chance; else they are those that every run before has solved and none since."""
     mended: str | None
     """The id of the run with which it had come back."""
 
@@ -79,6 +87,9 @@ class FlakyProblem(msgspec.Struct, frozen=True, kw_only=True):
 
     id: int
     flips: int
+
+
+SeriesState = Literal["regressed", "steady", "too few runs", "no mean over problems"]
 
 
 class Series(msgspec.Struct, frozen=True, kw_only=True):
@@ -100,6 +111,9 @@ class Series(msgspec.Struct, frozen=True, kw_only=True):
     points: tuple[SeriesPoint, ...]
     falls: tuple[Fall, ...]
     flaky: tuple[FlakyProblem, ...]
+    state: SeriesState
+    shows: float | None
+    """Points by which the newest run would have had to fall to be noticed at once."""
 
     @property
     def regression(self) -> Fall | None:
@@ -112,10 +126,19 @@ class History(msgspec.Struct, frozen=True, kw_only=True):
 
     series: tuple[Series, ...]
     left_out: tuple[LeftOut, ...] = ()
+    newest: tuple[str, str, str] | None = None
+    """The run that ended last: its id, how it ended, and its sentence."""
 
     @property
     def regressed(self) -> bool:
-        return any(each.regression for each in self.series)
+        return any(each.state == "regressed" for each in self.series)
+
+    @property
+    def undecided(self) -> bool:
+        """Whether a figure of the newest run was compared with none."""
+        of_datasets = (each for each in self.series if each.dataset != SPEED)
+        newest = [each for each in of_datasets if self.newest and each.points[-1].run_id == self.newest[0]]
+        return any(each.state not in {"regressed", "steady"} for each in newest)
 
 
 SeriesRuns = Sequence[tuple[HistoryLine, PastFigure]]
@@ -127,8 +150,10 @@ def history(
     """The series of these lines in the order of their names."""
     apart = {(each.run, each.reason): each for each in left_out}
     grouped = _grouped(lines, choice or HistoryChoice())
-    limit = regressions.limit_of_one(sum(len(runs) > regressions.FIRST_RUNS for runs in grouped))
+    limit = regressions.limit_of_one(sum(len(runs) > 1 for runs in grouped if runs[0][0].dataset != SPEED))
+    newest = max((line for runs in grouped for line, _ in runs), key=_moment, default=None)
     return History(
+        newest=(newest.run_id, newest.status, newest.sentence) if newest else None,
         series=tuple(_series(runs, limit) for runs in grouped),
         left_out=tuple(sorted(apart.values(), key=lambda each: (each.finished, each.run))),
     )
@@ -188,30 +213,34 @@ def _series(runs: SeriesRuns, limit: float) -> Series:
     trend = _trend(runs, limit)
     majorities = [_majority(each) for each, _ in runs] if all(each.right for each, _ in runs) else None
     falls = tuple(_fall(runs, fall, majorities) for fall in trend.regressions)
+    state: SeriesState = "steady"
+    if any(fall.mended is None for fall in falls):
+        state = "regressed"
+    elif len(runs) == 1:
+        state = "too few runs"
+    elif not figure.paired:
+        state = "no mean over problems"
     named = {line.asked.index(problem) for fall in falls for problem in fall.problems or ()}
     unsteady = regressions.flaky(majorities[trend.quiet_since :], named) if majorities else []
-    return Series(
-        dataset=line.dataset,
-        version=line.version,
-        metric=figure.metric,
-        model=line.model,
-        label=line.label,
+    return filled(
+        Series,
+        line,
+        figure,
         sampling={**line.sampling, "n": line.n},
-        problems=line.problems,
         asked=_asked(line),
-        higher_is_better=figure.higher_is_better,
-        share=figure.share,
         limit=limit,
         points=_points(runs, trend),
         falls=falls,
         flaky=tuple(FlakyProblem(id=line.asked[each.place], flips=each.flips) for each in unsteady),
+        state=state,
+        shows=trend.shows,
     )
 
 
 def _trend(runs: SeriesRuns, limit: float) -> Trend:
     """Nothing is summed up of a figure that is no mean over problems."""
     if not all(figure.paired for _, figure in runs):
-        return Trend([None] * len(runs), [], 0)
+        return Trend([None] * len(runs), [], 0, None)
     sign = 1 if runs[0][1].higher_is_better else -1
     return regressions.trend([sign * _floats(history_file.values(line, figure)) for line, figure in runs], limit)
 
@@ -229,20 +258,27 @@ def _majority(line: HistoryLine) -> "Floats":
 
 
 def _fall(runs: SeriesRuns, fall: regressions.Regression, majorities: "list[Floats] | None") -> Fall:
-    line = runs[0][0]
-    end = fall.mended or len(runs)
-    problems = None
+    line, split, ids = runs[0][0], fall.split, [line.run_id for line, _ in runs]
+    problems, surely = None, True
     if majorities:
-        fallen = regressions.fallen(majorities[fall.since : fall.first], majorities[fall.first : end])
+        before, after = majorities[split.since : fall.first], majorities[fall.first : fall.mended or len(runs)]
+        fallen = regressions.fallen(before, after)
+        surely = bool(fallen)
+        if not fallen:
+            lost = (numpy.nanmin(before, axis=0, initial=1) > 0) & (numpy.nanmax(after, axis=0, initial=0) < 1)
+            fallen = numpy.flatnonzero(lost & numpy.isfinite(before[-1]) & numpy.isfinite(after[0])).tolist()
         problems = tuple(line.asked[place] for place in fallen)
     return Fall(
-        after=runs[fall.after][0].run_id,
-        first=runs[fall.first][0].run_id,
-        noticed=runs[fall.noticed][0].run_id,
-        points=fall.points,
-        interval=fall.interval,
+        after=ids[split.after],
+        first=ids[fall.first],
+        earliest=ids[split.earliest],
+        latest=ids[split.latest + 1],
+        noticed=ids[fall.noticed],
+        points=split.points,
+        interval=Interval(low=split.interval.low, high=min(split.interval.high, 0.0)),
         problems=problems,
-        mended=None if fall.mended is None else runs[fall.mended][0].run_id,
+        surely=surely,
+        mended=None if fall.mended is None else ids[fall.mended],
     )
 
 
@@ -255,18 +291,12 @@ def _points(runs: SeriesRuns, trend: Trend) -> tuple[SeriesPoint, ...]:
         bests = [best for best in (exact, before.best if before else None) if best is not None]
         comparable = before is not None and before.bounds is None and figure.bounds is None
         points.append(
-            SeriesPoint(
-                run_id=line.run_id,
-                finished=line.finished,
-                commit=line.commit,
-                status=line.status,
-                value=figure.value,
-                again=figure.again,
-                interval=figure.interval,
-                bounds=figure.bounds,
+            filled(
+                SeriesPoint,
+                line,
+                figure,
                 change=figure.value - before.value if before and comparable else None,
                 best=better(bests) if bests else None,
-                unverified=line.unverified,
                 cusum=cusum,
             )
         )
@@ -287,12 +317,16 @@ def as_text(history: History) -> str:
     if history.left_out:
         lines = (f"  {each.finished}  {each.run[:8]}  {markdown.plain(each.reason)}" for each in history.left_out)
         blocks.append("\n".join(["In no series:", *lines]))
+    if history.newest:
+        run_id, status, sentence = history.newest
+        blocks.append(markdown.plain(f"Newest run {run_id[:8]}, {status}: {sentence}"))
     return "\n\n".join(blocks)
 
 
 def title(series: Series) -> str:
     """Two lines, so that names of a usual length fit 80 columns."""
-    what = f"{series.dataset} ({series.version}), {series.metric}"
+    version = f" ({series.version})" if series.version else ""
+    what = f"{series.dataset}{version}, {series.metric}"
     model = f"model {series.model or 'unknown'}, {circumstances(series)}"
     return f"{markdown.plain(what)}\n  {markdown.plain(model)}"
 
@@ -301,7 +335,7 @@ def circumstances(series: Series) -> str:
     """What else sets the series apart from others of its dataset and model."""
     drawn = ", ".join(f"{name} {value}" for name, value in series.sampling.items())
     label = "" if series.label == Settings().label else f"label {series.label}, "
-    return f"{label}{series.problems} problems, {drawn}"
+    return f"{label}{f'{series.problems} problems, ' if series.problems else ''}{drawn}"
 
 
 def _table(series: Series) -> list[str]:
@@ -340,9 +374,20 @@ def remarks(series: Series) -> Iterator[str]:
         shown = _names([each.id for each in series.flaky])
         flip = "1 problem flips" if len(series.flaky) == 1 else f"{len(series.flaky)} problems flip"
         yield f"{flip} from run to run without a trend, the most unsteady first: {shown}."
-    if len(series.points) <= FIRST_RUNS:
-        runs = len(series.points)
-        yield f"Runs so far: {runs}. From the {FIRST_RUNS + 1}th on, each is compared with those before it."
+    yield from (markdown.plain(line) for line in _state_lines(series))
+
+
+def _state_lines(series: Series) -> Iterator[str]:
+    """What there is to say where nothing has fallen."""
+    if series.state == "too few runs":
+        yield "Not enough runs: there is one, and each is compared with those before it."
+    elif series.state == "no mean over problems":
+        yield f"Not judged: {series.metric} is no mean over problems, so nothing says whether it has changed."
+    elif series.state == "steady":
+        shows = "" if series.shows is None else (
+            f"; the newest would have had to fall by some {min(series.shows, 100.0):.0f} points to be noticed at once"
+        )  # fmt: skip
+        yield f"No fall stands in {len(series.points)} runs{shows}."
 
 
 def standing(series: Series) -> Iterator[str]:
@@ -357,7 +402,9 @@ def fall_sentence(series: Series, fall: Fall, days: dict[str, str]) -> str:
     direction = "fell" if series.higher_is_better else "rose"
     where = f"between {fall.after[:8]} ({days[fall.after]}) and {fall.first[:8]} ({days[fall.first]})"
     state = "REGRESSED" if fall.mended is None else f"Regressed until {fall.mended[:8]} ({days[fall.mended]})"
-    limits = f"{-fall.interval.high:.2f} .. {-fall.interval.low:.2f}"
+    if (fall.earliest, fall.latest) != (fall.after, fall.first):
+        where += f" (95 %: between {fall.earliest[:8]} and {fall.latest[:8]})"
+    limits = f"{abs(fall.interval.high):.2f} .. {-fall.interval.low:.2f}"
     changed = f"{series.metric} {direction} by {-fall.points:.2f} points ({limits})"
     return f"{state} {where}, noticed with {fall.noticed[:8]}: {changed}; {_fallen(fall)}."
 
@@ -366,9 +413,10 @@ def _fallen(fall: Fall) -> str:
     if fall.problems is None:
         return "its problems are not right or wrong, so none is named"
     if not fall.problems:
-        return "no problem stands out: it is spread over many, or the runs since then are too few to name them"
+        return "it is spread over many problems, none of which was always solved before and never since"
     these = "this problem" if len(fall.problems) == 1 else f"these {len(fall.problems)} problems"
-    return f"{these}: {_names(fall.problems)}"
+    chance = "" if fall.surely else ", solved in every run before and none since, some perhaps by chance"
+    return f"{these}{chance}: {_names(fall.problems)}"
 
 
 def _names(problems: Sequence[int]) -> str:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
@@ -15,11 +14,10 @@ from model_accuracy_eval.report.exports import (
     ExportedRun,
     NamedFile,
     file_name,
-    first_metric,
     plain_metric,
     refuse_parts,
-    values_of_problem,
 )
+from model_accuracy_eval.run_folder import history_file
 
 _FILTER = "none"
 _DIGITS = 12
@@ -32,7 +30,10 @@ def files(run: ExportedRun) -> Iterator[NamedFile]:
     content = msgspec.json.format(msgspec.json.encode(_results(run, results, folder)), indent=2)
     yield f"{folder}/results_{run.stamp}.json", content
     for result in results:
-        lines = (msgspec.json.encode(_sample(run, asked, first_metric(result))) + b"\n" for asked in run.asked(result))
+        lines = (
+            msgspec.json.encode(_sample(run, asked, plain_metric(result.rows[0].metric))) + b"\n"
+            for asked in run.asked(result)
+        )
         yield f"{folder}/samples_{file_name(result.dataset)}_{run.stamp}.jsonl", b"".join(lines)
 
 
@@ -109,14 +110,17 @@ def _generation(run: ExportedRun) -> JSON:
 
 
 def _seconds(moment: str) -> float | None:
+    """None: somebody wrote a time that is none."""
     try:
-        return datetime.strptime(moment, "%Y-%m-%dT%H:%M:%S%z").timestamp()
+        return history_file.instant(moment)
     except ValueError:
         return None
 
 
 def _sample(run: ExportedRun, asked: AskedProblem, metric: str) -> JSON:
-    result, values = asked.result, values_of_problem(asked.result, metric)
+    result = asked.result
+    values = {metric: sum(result.values) / result.n} if result.n else {}
+    values |= {plain_metric(name): value / 100 for name, value in result.figures.items() if value is not None}
     attempt = next((reply for reply in asked.replies if reply is not None), None)
     resps, filtered = _responses(asked, attempt)
     return {

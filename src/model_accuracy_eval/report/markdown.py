@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from urllib.parse import quote
 
 from model_accuracy_eval.records import Record
+from model_accuracy_eval.report.languages import say
 
 _ZERO_WIDTH_SPACE = "\u200b"
 """Inside a mention or an address it changes nothing for the eye, and GitHub no longer recognises it."""
@@ -152,10 +153,12 @@ def _render(part: MarkdownPart, count: int) -> str:
         title = [f"**{part.title}**", ""] if part.heading else []
         blocks.append("\n".join([*title, *part.head, *visible, *part.foot]))
     if folded:
-        summary = f"{part.title}: {len(folded)} more" if visible else part.title
+        summary = say("{title}: {count} more", title=part.title, count=len(folded)) if visible else part.title
         inner = "\n".join([*part.head, *folded, *part.foot])
         blocks.append(f"<details><summary>{summary}</summary>\n\n{inner}\n\n</details>")
     if count < total:
-        end = "first" if part.keep_end else "last"
-        blocks.append(f"_{part.title}: the {end} {total - count} of {total} lines do not fit here; see the artifact._")
+        lost = {"title": part.title, "count": total - count, "total": total}
+        first = say("{title}: the first {count} of {total} lines do not fit here; see the artifact.", **lost)
+        last = say("{title}: the last {count} of {total} lines do not fit here; see the artifact.", **lost)
+        blocks.append(f"_{first if part.keep_end else last}_")
     return "\n\n".join(blocks)

@@ -14,9 +14,11 @@ import markupsafe
 import msgspec
 
 from model_accuracy_eval.records import Comparison, DatasetResult, ProblemResult, Report
-from model_accuracy_eval.report import comparison, endings, figures, remarks, sections
+from model_accuracy_eval.report import comparison, endings, figures, languages, remarks, sections
+from model_accuracy_eval.report.languages import of_report, say
 from model_accuracy_eval.report.page_replies import PackedReplies
 from model_accuracy_eval.report.remarks import advise, chance_lines, service_notes
+from model_accuracy_eval.scoring.verdicts.comparison_statistics import share_change
 
 Questions = Mapping[str, Mapping[int, str]]
 """The questions of a run as they were asked: dataset → problem → text."""
@@ -26,11 +28,15 @@ REPLIES_PAGE = "replies.html"
 LARGEST = 19 * 1024 * 1024
 """Bytes of compressed replies in the page; more go to a page of their own, so that this one stays below 20 MB."""
 
-_SCRIPTS = ("elements.js", "packed.js", "problem_list.js", "problem_panel.js", "run_list.js", "page.js")
+_SCRIPTS = (
+    *("elements.js", "formulas.js", "prose.js", "packed.js", "problem_list.js", "problem_panel.js", "run_list.js"),
+    "page.js",
+)
 
 
 def as_html(report: Report, questions: Questions, replies: Mapping[str, PackedReplies] | None = None) -> bytes:
     """The page, with the replies in it if they fit."""
+    report = of_report(report)
     replies = replies or {}
     fits = size(replies) <= LARGEST
     shown = sections.of(report.dataset_results, questions)
@@ -75,9 +81,11 @@ def render(template: str, values: Mapping[str, object]) -> bytes:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.globals |= {"say": _say, "code": _code, "said": _said, "language": languages.language()}
     # One function around them all, so that no name of theirs is a name of the page's.
     parts = "\n".join(map(_asset, _SCRIPTS))
-    script = f'"use strict";\n(() => {{\n{parts}}})();\n'
+    words = msgspec.json.encode(languages.of_scripts(parts)).decode()
+    script = f'"use strict";\n(() => {{\nconst WORDS = {words};\n{parts}}})();\n'
     page = environment.get_template(template).render(
         values,
         style=markupsafe.Markup(_asset("page.css")),  # noqa: S704 - our own files
@@ -85,6 +93,21 @@ def render(template: str, values: Mapping[str, object]) -> bytes:
         script_hash=b64encode(sha256(script.encode()).digest()).decode(),
     )
     return page.encode("utf-8", "replace")
+
+
+def _say(english: str, **values: object) -> markupsafe.Markup:
+    """Fixed words for a template, whose values are escaped if they are no markup."""
+    text = markupsafe.escape(languages.say(english))
+    return text.format(**values) if values else text
+
+
+def _code(text: str) -> markupsafe.Markup:
+    return markupsafe.Markup("<code>{}</code>").format(text)
+
+
+def _said(text: str) -> markupsafe.Markup:
+    """A text of somebody else, which may run from right to left."""
+    return markupsafe.Markup("<bdi>{}</bdi>").format(text)
 
 
 def _asset(name: str) -> str:
@@ -112,13 +135,13 @@ def _values(report: Report, shown: Sequence[sections.Section]) -> dict[str, obje
             if not result.gate.from_baseline
         },
         "comparison": comparison,
-        "advice": advise(rows),
+        "advice": advise(rows, report.dataset_results),
         "chance_lines": chance_lines(rows),
         "service_notes": service_notes(report.plan, report.service, report.replicas),
         "of_units": figures.of_units,
         "spreads": figures.spreads,
+        "run_speed": figures.run_speed(report.speed),
         "tokens": figures.tokens,
-        "tail": remarks.tail,
         "sections": shown,
         "sent": remarks.sent(report.plan),
         "by_part": sections.parts(report.dataset_results),
@@ -150,7 +173,8 @@ def comparison_as_html(
     data = {
         "report": {"comparison": compared},
         "comparison": comparison,
-        "comparison_title": "Figures, old and new",
+        "verdict": comparison.verdict(compared),
+        "comparison_title": say("Figures, old and new"),
         "settings": new.plan.settings,
         "sections": [],
         "differences": differing,
@@ -178,19 +202,8 @@ def _states(old: DatasetResult, new: DatasetResult) -> Iterator[tuple[int, str]]
     share = bool(new.rows) and new.rows[0].share
     for problem in new.problem_results:
         if problem.problem in before:
-            yield problem.problem, _state(before[problem.problem], problem) if share else "same"
-
-
-def _state(old: ProblemResult, new: ProblemResult) -> str:
-    """A problem of which samples have no verdict is neither better nor worse."""
-    if old.bounds or new.bounds:
-        return "same"
-    change = round(_share(new) - _share(old), 9)
-    return "better" if change > 0 else "worse" if change < 0 else "same"
-
-
-def _share(problem: ProblemResult) -> float:
-    return sum(problem.values) / problem.n
+            change = share_change(before[problem.problem], problem) if share else 0.0
+            yield problem.problem, "better" if change > 0 else "worse" if change < 0 else "same"
 
 
 def _differences(old: Report, new: Report) -> tuple[list[tuple[str, str, str]], int]:
@@ -217,7 +230,7 @@ def _facts(report: Report) -> Iterator[tuple[str, str]]:
     yield "verdict", f"{report.outcome.conclusion}: {report.outcome.sentence}"
     yield "served model", (report.service.model if report.service else None) or "–"
     yield from ((_words(name), _value(settings.pop(name))) for name in _FIRST if name in settings)
-    yield "started", report.started.replace("T", " ")
+    yield "started", remarks.to_the_second(report.started).replace("T", " ")
     yield from ((_words(name), _value(value)) for name, value in sampling.items())
     yield "k", ", ".join(map(str, report.plan.k))
     yield from ((f"version of {result.dataset}", result.version) for result in report.dataset_results)

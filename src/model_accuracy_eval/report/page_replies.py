@@ -42,31 +42,19 @@ class Findings:
     """The findings about one dataset's replies. A line names the first sample that needed it; others of the problem
     in which the same was said share it."""
 
-    def __init__(self) -> None:
-        self._lines: dict[int, dict[int, dict[str, FindingDocument]]] = defaultdict(lambda: defaultdict(dict))
-
-    def add(self, line: FindingLine) -> None:
-        finding = line.opinion or line.execution
-        if finding is not None:
-            self._lines[line.problem][line.index][line.key] = _finding_document(finding)
+    def __init__(self, lines: Iterable[bytes]) -> None:
+        self._found: dict[int, dict[int, dict[str, FindingDocument]]] = defaultdict(lambda: defaultdict(dict))
+        for line in map(_decode, lines):
+            if (finding := line.opinion or line.execution) is not None:
+                self._found[line.problem][line.index][line.key] = _finding_document(finding)
 
     def of(self, problem: int, index: int, replies: Mapping[int, object]) -> list[FindingDocument]:
         """Those about one sample. `replies` has all that was said in each sample of the problem."""
-        by_index = self._lines.get(problem, {})
-        own = {
-            key: finding
-            for other, findings in by_index.items()
-            if other == index or replies.get(other) == replies[index]
-            for key, finding in findings.items()
-        }
+        own: dict[str, FindingDocument] = {}
+        for other, findings in self._found.get(problem, {}).items():
+            if other == index or replies.get(other) == replies[index]:
+                own |= findings
         return list(own.values())
-
-
-def read(lines: Iterable[bytes]) -> Findings:
-    findings = Findings()
-    for line in map(_decode, lines):
-        findings.add(line)
-    return findings
 
 
 def _finding_document(finding: Opinion | Execution) -> FindingDocument:
@@ -111,6 +99,8 @@ class SampleDocument(msgspec.Struct, kw_only=True, omit_defaults=True):
     """Only where a reply can be partly right."""
     text: str | None = None
     """None: there is no reply."""
+    media: list[tuple[str, str, str]] = []
+    """Kind, id and file of each sound and picture."""
     reasoning: str = ""
     steps: list[StepDocument] = []
     likelihoods: list[tuple[float, int | None, bool | None] | None] = []
@@ -176,7 +166,9 @@ def illustrated(documents: Iterable[ProblemDocument], addresses: Mapping[str, st
     """The same with the pictures that their prompts name."""
     for document in documents:
         named = (name for turn in document.prompt for name in _PICTURE.findall(turn.prompt))
-        document.pictures = {name: addresses[name] for name in named if name in addresses}
+        samples = (sample for sample in (*document.samples, *document.old) if sample)
+        said = (name for sample in samples for _, name, _ in sample.media)
+        document.pictures = {name: addresses[name] for name in (*named, *said) if name in addresses}
         yield document
 
 
@@ -211,7 +203,7 @@ def documents(
 ) -> Iterator[ProblemDocument]:
     """Each problem as soon as all its samples were read."""
     waiting = {problem.problem: problem for problem in result.problem_results}
-    found = read(findings)
+    found = Findings(findings)
     failed: dict[int, dict[int, FailureLine]] = defaultdict(dict)
     for failure in map(journal.failure_of, failures):
         failed[failure.id][failure.index] = failure
@@ -250,30 +242,25 @@ def _document(
     prompt = prompt or next((failure.input for failure in failures.values()), None)
     return ProblemDocument(
         id=problem.problem,
-        gold=[_cut(reference) or "" for reference in problem.references],
-        prompt=[Turn(turn.role, _cut(turn.prompt) or "") for turn in _decode_turns(prompt)] if prompt else [],
+        gold=[_said(reference) for reference in problem.references],
+        prompt=[Turn(turn.role, _said(turn.prompt)) for turn in _decode_turns(prompt)] if prompt else [],
         samples=samples,
     )
 
 
 def _answered(answer: AnswerLine, *, shared: bool) -> SampleDocument:
     timings, usage = answer.timings, answer.usage
-    rounds = [
-        StepDocument(
-            text=_cut(one.text) or "",
-            reasoning=_cut(one.reasoning) or "",
-            calls=[(use.call.name, use.call.arguments, use.result) for use in one.uses],
-        )
-        for one in answer.rounds
+    steps = [
+        StepDocument(text=_said(one.text), reasoning=_said(one.reasoning), next=one.next) for one in answer.earlier
     ]
-    earlier = [
-        StepDocument(text=_cut(one.text) or "", reasoning=_cut(one.reasoning) or "", next=one.next)
-        for one in answer.earlier
-    ]
+    for one in answer.rounds:
+        calls = [(use.call.name, use.call.arguments, use.result) for use in one.uses]
+        steps.append(StepDocument(text=_said(one.text), reasoning=_said(one.reasoning), calls=calls))
     return SampleDocument(
         text=_cut(answer.prediction),
-        reasoning=_cut(answer.reasoning) or "",
-        steps=[*earlier, *rounds],
+        media=[(one.kind, one.sha256[:12], one.name or one.url) for one in answer.media],
+        reasoning=_said(answer.reasoning),
+        steps=steps,
         likelihoods=[None if one is None else (one.logprob, one.tokens, one.greedy) for one in answer.loglikelihoods],
         finish=answer.finish_reason,
         ttft=_rounded(timings.ttft) if timings else None,
@@ -292,8 +279,10 @@ def _rounded(seconds: float | None) -> float | None:
 
 
 def _cut(text: str | None) -> str | None:
-    if text is None:
-        return None
+    return None if text is None else _said(text)
+
+
+def _said(text: str) -> str:
     text = valid_unicode(text)
     if len(text) <= _LONGEST:
         return text

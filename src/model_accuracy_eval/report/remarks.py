@@ -6,32 +6,36 @@ systematic bias. It cannot occur, because cons@k counts majorities of *right* sa
 right sample: cons@k <= pass@k.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from model_accuracy_eval.records import (
+    Counts,
+    DatasetResult,
     Record,
     ReplicaFigure,
-    Report,
     RunPlan,
     Samplers,
     Service,
+    ServiceFinding,
     SummaryRow,
 )
-from model_accuracy_eval.report import figures
+from model_accuracy_eval.report.languages import say
 from model_accuracy_eval.run_folder.saved_plan import listed, own_samplers
 from model_accuracy_eval.scoring.figures.intervals import Z95
+from model_accuracy_eval.scoring.verdicts.gate_lines import SCENARIOS
 
 FigureLevel = Literal["high", "mid", "low"]
 TargetState = Literal["reached", "not reached", "open"]
 """Open: the 95 % interval of a figure includes its target, or there is none."""
 
-SCENARIOS = (
-    ("Reliability first (medicine, finance)", "cons@k > 80 and pass@k > 90", {"cons": 80.0, "pass": 90.0}),
-    ("Fault tolerance first (code, exploration)", "pass@k > 80 and avg@n > 70", {"pass": 80.0, "avg": 70.0}),
-    ("Balanced (general assistant)", "avg@n > 75", {"avg": 75.0}),
-)
+_SCENARIOS = {
+    "Reliability first (medicine, finance)": "reliability-first",
+    "Fault tolerance first (code, exploration)": "fault-tolerance-first",
+    "Balanced (general assistant)": "balanced",
+}
 
 _NO_BETTER = (
     "No better than guessing, as far as so many problems show.",
@@ -66,40 +70,21 @@ class Advice(Record, frozen=True, kw_only=True):
     """Scenario, its targets, whether the figures reach them."""
 
 
-def advise(rows: Sequence[SummaryRow]) -> list[Advice]:
-    """Advice for every dataset that has all three figures; those of the largest k count."""
+def to_the_second(moment: str) -> str:
+    """For people; runs are put in order by all of it."""
+    return re.sub(r"\.\d+", "", moment)
+
+
+def advise(rows: Sequence[SummaryRow], results: Sequence[DatasetResult] = ()) -> list[Advice]:
+    """Advice for every dataset that has all three figures; those of the largest k count. `results`: what happened."""
+    happened = {result.dataset: result for result in results}
     by_dataset: dict[str, dict[str, SummaryRow]] = {}
     # Figures of parts and of further metrics have more than a number behind their names.
     plain = [row for row in rows if row.value is not None and row.metric.partition("@")[2].isdecimal()]
     for row in sorted(plain, key=lambda row: int(row.metric.partition("@")[2])):
         by_dataset.setdefault(row.dataset, {})[row.metric.partition("@")[0]] = row
-    return [_advice(dataset, figures) for dataset, figures in by_dataset.items() if len(figures) == 3]
-
-
-def again_lines(rows: Sequence[SummaryRow]) -> Iterator[str]:
-    """For the first figure of every dataset that is drawn: the two ways in which it is uncertain."""
-    headlines: dict[str, SummaryRow] = {}
-    for row in rows:
-        headlines.setdefault(row.dataset, row)
-    for row in headlines.values():
-        limits = figures.if_asked_again(row)
-        if row.of and row.interval is not None:
-            again = (
-                f"; these asked again, it would lie in {limits}" if row.drawn and limits not in {"-", "unknown"} else ""
-            )
-            yield (
-                f"{row.dataset}: {row.metric} is that of a sample; of all {row.of:,} problems it is "
-                f"{figures.span(row.interval)} (95 %){again}."
-            )
-        elif row.drawn and row.interval is not None and row.certainty is not None and limits != "-":
-            known, others = row.certainty, f" ({row.certainty.sharing})" if row.certainty.sharing else ""
-            again = f"would lie in {limits} if these problems were asked again (95 %)"
-            if known.repeated:
-                again = f"has {known.repeated} equal samples of each problem; what asking again gives is unknown"
-            yield (
-                f"{row.dataset}: {row.metric} {again}; its interval in the table, {figures.span(row.interval)}, is "
-                f"that of other problems of the kind{others}."
-            )
+    full = {dataset: figures for dataset, figures in by_dataset.items() if len(figures) == 3}
+    return [_advice(dataset, figures, happened.get(dataset)) for dataset, figures in full.items()]
 
 
 def chance_lines(rows: Sequence[SummaryRow]) -> list[str]:
@@ -108,21 +93,63 @@ def chance_lines(rows: Sequence[SummaryRow]) -> list[str]:
     for row in rows:
         if row.chance is not None and "[" not in row.metric:
             by_dataset.setdefault(row.dataset, []).append(f"{row.metric} {row.chance:.2f}")
-    return [f"{dataset}: guessing would give {', '.join(figures)}." for dataset, figures in by_dataset.items()]
+    return [
+        say("{dataset}: guessing would give {figures}.", dataset=dataset, figures=", ".join(figures))
+        for dataset, figures in by_dataset.items()
+    ]
 
 
-def _advice(dataset: str, figures: dict[str, SummaryRow]) -> Advice:
+def _advice(dataset: str, figures: dict[str, SummaryRow], result: DatasetResult | None) -> Advice:
     levels = [_level_of_pass(figures), level(_value(figures["avg"])), level(_value(figures["cons"]))]
-    profile, next_steps = _guessed(figures["avg"]) or next(
+    unlike = _unread(result) or _guessed(figures["avg"]) or (_unstable(result) if set(levels) == {"high"} else None)
+    profile, next_steps = unlike or next(
         (profile, next_steps)
         for profile, pattern, next_steps in _MATRIX
         if all(expected in {"*", reached} for expected, reached in zip(pattern.split(), levels, strict=True))
     )
     scenarios = tuple(
-        (name, targets, _state([(figures[kind], least) for kind, least in limits.items()]))
-        for name, targets, limits in SCENARIOS
+        (
+            title,
+            ", ".join(f"{figure} > {least}" for figure, least in SCENARIOS[name].items()),
+            _state([(figures[figure.partition("@")[0]], least) for figure, least in SCENARIOS[name].items()]),
+        )
+        for title, name in _SCENARIOS.items()
     )
-    return Advice(dataset=dataset, profile=profile, next_steps=next_steps, scenarios=scenarios)
+    return Advice(dataset=dataset, profile=say(profile), next_steps=say(next_steps), scenarios=scenarios)
+
+
+def _unread(result: DatasetResult | None) -> tuple[str, str] | None:
+    """What there is to say where many replies say nothing of the model."""
+    counts = result.counts if result else Counts()
+    if (unread := counts.not_found + counts.empty) <= _MANY * counts.answered:
+        return None
+    return (
+        say(
+            "Not read: {unread} of {answered} replies have no readable answer.",
+            unread=f"{unread:,}",
+            answered=f"{counts.answered:,}",
+        ),
+        "Read some of them first: they may be cut off, or not in the form that the question asks for.",
+    )
+
+
+def _unstable(result: DatasetResult | None) -> tuple[str, str] | None:
+    problems = result.problem_results if result else ()
+    unstable = sum(0 < (problem.c or 0) < problem.n for problem in problems)
+    if unstable <= _MANY * len(problems):
+        return None
+    return (
+        say(
+            "Strong, but not stable: {unstable} of {problems} problems are right in some tries only.",
+            unstable=f"{unstable:,}",
+            problems=f"{len(problems):,}",
+        ),
+        "Look at these problems; lower the temperature or vote.",
+    )
+
+
+_MANY = 0.2
+"""Of replies or problems."""
 
 
 def _guessed(average: SummaryRow) -> tuple[str, str] | None:
@@ -217,7 +244,7 @@ def _alike(replicas: Sequence[ReplicaFigure]) -> Iterator[str]:
     intervals = [each.interval for each in replicas if each.interval is not None]
     if intervals:
         reach = max(max(-interval.low, interval.high) for interval in intervals)
-        yield f"None of them answers the same problems differently: by at most {reach:.2f} points (99 %)."
+        yield f"Their answers to the same problems differ by at most {reach:.2f} points (99 %), as far as so many show."
     else:
         yield "Too few problems were answered by two of them to tell whether they answer alike."
 
@@ -231,7 +258,16 @@ _NO_FINISH_REASON = (
 def service_notes(plan: RunPlan, service: Service | None, replicas: Sequence[ReplicaFigure] = ()) -> tuple[str, ...]:
     """What a reader of the figures has to know about the service that gave the answers, and about its replicas."""
     about_replicas = replica_notes(replicas, plan.settings.endpoint)
-    return (*about_replicas, *(_notes(plan, service) if service else ()))
+    return (*faults(service), *about_replicas, *(_notes(plan, service) if service else ()))
+
+
+def faults(service: Service | None) -> tuple[str, ...]:
+    """What was found wrong with the service beside its answers to the questions."""
+    return tuple(map(_found, (each for each in (service.findings if service else ()) if each.state == "FAIL")))
+
+
+def _found(finding: ServiceFinding) -> str:
+    return f"{finding.probe}: {finding.sentence}{f' Next: {finding.next_step}.' if finding.next_step else ''}"
 
 
 def _notes(plan: RunPlan, service: Service) -> Iterator[str]:
@@ -239,6 +275,7 @@ def _notes(plan: RunPlan, service: Service) -> Iterator[str]:
         return  # log-likelihoods of given texts are neither sampled nor cut
     if service.sends_finish_reasons is False:
         yield _NO_FINISH_REASON
+    yield from (_found(each) for each in service.findings if each.state == "PASS" and each.next_step)
     if service.samplers is None:
         return
     if plan.settings.sampling == "plain":
@@ -256,18 +293,6 @@ def _plain(plan: RunPlan, samplers: Samplers) -> Iterator[str]:
         effect = own_samplers(samplers, without={**plan.sampling.extra, **sent})
         effect = f": {effect}" if effect else ""
         yield f"The service refused {names}; where it has such samplers, they are its own{effect}."
-
-
-def tail(report: Report) -> Iterator[str]:
-    """How much of the asking the last answers took, while no other question was left."""
-    asked, seconds = report.seconds.get("infer", 0.0), report.tail_seconds
-    if not seconds or not asked:
-        return
-    share = 100 * min(1.0, seconds / asked)
-    yield (
-        f"Tail: for {seconds:.1f} s of {asked:.1f} s of asking ({share:.0f} %), fewer than "
-        f"{report.plan.client_limits.concurrency} requests were under way, because none was left."
-    )
 
 
 # With which parameters samples were drawn: the user's, else each dataset's, as the requests had them.
@@ -288,7 +313,7 @@ def sent(plan: RunPlan) -> dict[str, str]:
             shown[name] = "; ".join(f"{value} ({_listed(names)})" for value, names in datasets.items())
         else:
             shown[name] = next(iter(datasets), _text(getattr(plan.sampling, name)))
-    return shown
+    return shown if plan.sampling.thinking == "server" else {**shown, "thinking": plan.sampling.thinking}
 
 
 def _text(value: float | None) -> str:

@@ -1,9 +1,9 @@
 """Datasets problem by problem, as the page shows them: how often each problem is right, and the answers to it."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice, repeat
-from math import ceil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from math import ceil, fsum
 from statistics import fmean
 from typing import Literal
 
@@ -11,10 +11,11 @@ import msgspec
 
 from model_accuracy_eval.records import DatasetResult, Interval, ProblemResult, VerdictReason
 from model_accuracy_eval.report import figures
+from model_accuracy_eval.report.languages import say
 from model_accuracy_eval.report.markdown import valid_unicode
 from model_accuracy_eval.report.page_replies import PackedReplies, packed
 from model_accuracy_eval.scoring.figures.intervals import ClusterSums
-from model_accuracy_eval.scoring.figures.reductions import cons_at_k, pass_at_k
+from model_accuracy_eval.scoring.figures.reductions import ESTIMATORS
 
 MOST_PROBLEMS = 100
 """The limit for one dataset; `_ALL_PROBLEMS` is the one for all together. These problems stand in the page itself, for
@@ -30,30 +31,23 @@ _BARS = 20
 State = Literal["unstable", "wrong", "right", "unjudged"]
 
 
-class AnswerGroup(msgspec.Struct, frozen=True):
-    """Samples of one problem that gave the same answer and have the same verdict."""
-
-    text: str | None
-    why: VerdictReason
-    count: int
-
-
-class Item(msgspec.Struct, frozen=True):
-    """One problem as the page shows it."""
+class ExplorerRow(msgspec.Struct, array_like=True):
+    """One problem. The page's script reads the fields by their places."""
 
     id: int
     key: str
     """The user's own id; empty if there is none."""
-    part: str | None
-    state: State
+    state: str
     score: str
+    why: str
+    """A letter for each sample."""
     teaser: str
-    question: str
-    left_out: int
-    """Characters of the question that the page does not show."""
     gold: str
-    why: tuple[VerdictReason, ...]
-    answers: tuple[AnswerGroup, ...]
+    answers: list[tuple[str | None, str, int]]
+    """Text, letter and number of samples of each different answer, in the order of their first appearance."""
+    part: str | None
+    chunk: int = -1
+    """-1: the page does not have its replies."""
 
 
 class Bar(msgspec.Struct, frozen=True):
@@ -73,15 +67,22 @@ class Section(msgspec.Struct, frozen=True):
     share: bool
     """Whether its problems can be right or wrong at all; with a perplexity, for example, they cannot."""
     bars: tuple[Bar, ...]
-    items: tuple[Item, ...]
+    rows: tuple[ExplorerRow, ...]
     left_out: int
     figure: str | None
     """The metric to show for a problem where none can be right or wrong."""
     questions: Mapping[int, str]
 
-    def all_items(self) -> Iterator[Item]:
-        """Every problem, the most telling first; made when needed, for there may be many."""
-        return _items(self.dataset_result.problem_results, self.questions, self.figure)
+    def all_rows(self) -> Iterator[ExplorerRow]:
+        """Every problem, the most telling first: those left out are without a surprise. Made when needed, for there may
+        be many."""
+        results = sorted(self.dataset_result.problem_results, key=_interest)
+        return (_row(result, self.questions.get(result.problem, ""), self.figure) for result in results)
+
+    def question(self, problem: int) -> tuple[str, int]:
+        """As much of it as the page shows, and how many characters are left out."""
+        question = valid_unicode(self.questions.get(problem, ""))
+        return question[:_QUESTION], max(0, len(question) - _QUESTION)
 
 
 def of(dataset_results: Sequence[DatasetResult], questions: Mapping[str, Mapping[int, str]]) -> list[Section]:
@@ -91,23 +92,18 @@ def of(dataset_results: Sequence[DatasetResult], questions: Mapping[str, Mapping
 
 
 def _section(dataset_result: DatasetResult, questions: Mapping[int, str], most: int) -> Section:
-    """The most telling problems come first, so that those left out are the ones without a surprise."""
     results = dataset_result.problem_results
     first = dataset_result.rows[0] if dataset_result.rows else None
-    figure = None if first is None or first.share else first.metric
-    return Section(
+    section = Section(
         dataset_result=dataset_result,
-        share=figure is None,
-        bars=_bars(results) if figure is None else (),
-        items=tuple(islice(_items(results, questions, figure), most)),
+        share=first is None or first.share,
+        bars=_bars(results) if first is None or first.share else (),
+        rows=(),
         left_out=max(0, len(results) - most),
-        figure=figure,
+        figure=None if first is None or first.share else first.metric,
         questions=questions,
     )
-
-
-def _items(results: Sequence[ProblemResult], questions: Mapping[int, str], figure: str | None) -> Iterator[Item]:
-    return (_item(result, questions, figure) for result in sorted(results, key=_interest))
+    return msgspec.structs.replace(section, rows=tuple(islice(section.all_rows(), most)))
 
 
 def _interest(result: ProblemResult) -> tuple[int, float, int]:
@@ -155,40 +151,34 @@ def _tenth(mean: float) -> int:
     return 11 if mean >= 1 else ceil(round(10 * mean, 9))
 
 
-def _item(result: ProblemResult, questions: Mapping[int, str], figure: str | None) -> Item:
+def _row(result: ProblemResult, question: str, figure: str | None) -> ExplorerRow:
     """`figure` names the metric to show where no problem can be right or wrong."""
-    question = questions.get(result.problem, "")
-    state, score, why = _state(result), f"{result.c}/{result.n}", result.why
+    state: str = _state(result)
+    score, why = f"{result.c}/{result.n}", result.why
     if result.c is None:
         score = f"{100 * _mean(result):.0f} %"
     if figure is not None:
         value = result.figures.get(figure)
         state, score = "unjudged", "–" if value is None else figures.number(value)
         why = tuple("unjudged" if reason in {"right", "wrong"} else reason for reason in why)
-    return Item(
+    letters = "".join(LETTERS[reason] for reason in why)
+    texts = (None if answer is None else _shorten(answer, _ANSWER) for answer in result.answers)
+    answers = Counter(zip(texts, letters, strict=True))
+    return ExplorerRow(
         id=result.problem,
-        key=" · ".join(result.key),
-        part=result.category,
+        key=valid_unicode(" · ".join(result.key)),
         state=state,
         score=score,
+        why=letters,
         teaser=_shorten(" ".join(question[: 4 * _TEASER].split()), _TEASER),
-        question=question[:_QUESTION],
-        left_out=max(0, len(question) - _QUESTION),
         gold=_shorten(result.references[0] if result.references else "", _ANSWER),
-        why=why,
-        answers=_groups(result.answers, why),
+        answers=[(text, letter, count) for (text, letter), count in answers.items()],
+        part=result.category and valid_unicode(result.category),
     )
 
 
 def _shorten(text: str, most: int) -> str:
-    return text if len(text) <= most else text[: most - 1] + "…"
-
-
-def _groups(answers: Sequence[str | None], why: Sequence[VerdictReason]) -> tuple[AnswerGroup, ...]:
-    """Equal answers once, with their number, in the order of their first appearance."""
-    texts = (None if answer is None else _shorten(answer, _ANSWER) for answer in answers)
-    counts = Counter(zip(texts, why, strict=True))
-    return tuple(AnswerGroup(text, reason, count) for (text, reason), count in counts.items())
+    return valid_unicode(text if len(text) <= most else text[: most - 1] + "…")
 
 
 # The list of all problems that the page's script shows, filters and opens: one row a problem, without its replies.
@@ -213,24 +203,6 @@ Filters = Sequence[tuple[str, str]]
 Packed = Mapping[str, PackedReplies]
 
 
-class ExplorerRow(msgspec.Struct, array_like=True):
-    """One problem. The script reads the fields by their places."""
-
-    id: int
-    key: str
-    state: str
-    score: str
-    why: str
-    """A letter for each sample."""
-    teaser: str
-    gold: str
-    answers: list[tuple[str | None, str, int]]
-    """Text, letter and number of samples of each different answer."""
-    part: str | None
-    chunk: int
-    """-1: the page does not have its replies."""
-
-
 class ExplorerDataset(msgspec.Struct):
     """One dataset of the list."""
 
@@ -250,60 +222,41 @@ class ExplorerIndex(msgspec.Struct):
 
 def index(sections: Sequence[Section], replies: Packed, *, elsewhere: str = "") -> str:
     """Packed like a chunk: a JSON list with the index as its only entry."""
-    datasets = [
-        ExplorerDataset(
-            section.dataset_result.dataset,
-            section.share,
-            [_row(item, replies.get(section.dataset_result.dataset)) for item in section.all_items()],
-        )
-        for section in sections
-    ]
-    return packed([msgspec.json.encode(ExplorerIndex(FILTERS, datasets, elsewhere))])
+    datasets = []
+    for section in sections:
+        name = section.dataset_result.dataset
+        datasets.append(ExplorerDataset(name, section.share, _placed(section.all_rows(), replies.get(name))))
+    return packed([msgspec.json.encode(ExplorerIndex(_said(FILTERS), datasets, elsewhere))])
+
+
+def _said(filters: Filters) -> Filters:
+    return [(name, say(title)) for name, title in filters]
+
+
+def _placed(rows: Iterable[ExplorerRow], replies: PackedReplies | None) -> list[ExplorerRow]:
+    """The rows with the chunks that have their replies."""
+    placed = list(rows)
+    for row in placed:
+        row.chunk = replies.places.get(row.id, -1) if replies else -1
+    return placed
 
 
 def compared_index(
-    old: Sequence[Section], new: Sequence[Section], states: Mapping[str, Mapping[int, str]], packed_replies: Packed
+    old: Sequence[Section], new: Sequence[Section], states: Mapping[str, Mapping[int, str]], replies: Packed
 ) -> str:
     """Two runs problem by problem: those of the new one, where both have them, the changed ones first."""
-    before = {section.dataset_result.dataset: {item.id: item for item in section.all_items()} for section in old}
+    before = {section.dataset_result.dataset: section for section in old}
     datasets = []
     for section in new:
         name = section.dataset_result.dataset
-        rows = [
-            _compared_row(item, before[name][item.id], states[name][item.id], packed_replies.get(name))
-            for item in section.all_items()
-            if item.id in states.get(name, {})
-        ]
-        rows.sort(key=lambda row: _COMPARED_ORDER.index(row.state))
+        state_of = states.get(name, {})
+        scores = {row.id: row.score for row in before[name].all_rows()} if state_of else {}
+        rows = _placed((row for row in section.all_rows() if row.id in state_of), replies.get(name))
+        for row in rows:
+            row.score, row.state = f"{scores[row.id]} → {row.score}", state_of[row.id]
+        rows.sort(key=lambda row: ("worse", "better", "same").index(row.state))
         datasets.append(ExplorerDataset(name, section.share, rows))
-    return packed([msgspec.json.encode(ExplorerIndex(COMPARED_FILTERS, datasets))])
-
-
-_COMPARED_ORDER = ("worse", "better", "same")
-
-
-def _compared_row(item: Item, before: Item, state: str, replies: PackedReplies | None) -> ExplorerRow:
-    row = _row(item, replies)
-    row.score, row.state = f"{before.score} → {item.score}", state
-    return row
-
-
-def _row(item: Item, replies: PackedReplies | None) -> ExplorerRow:
-    return ExplorerRow(
-        id=item.id,
-        key=valid_unicode(item.key),
-        state=item.state,
-        score=item.score,
-        why="".join(LETTERS[why] for why in item.why),
-        teaser=valid_unicode(item.teaser),
-        gold=valid_unicode(item.gold),
-        answers=[
-            (None if group.text is None else valid_unicode(group.text), LETTERS[group.why], group.count)
-            for group in item.answers
-        ],
-        part=item.part and valid_unicode(item.part),
-        chunk=replies.places.get(item.id, -1) if replies else -1,
-    )
+    return packed([msgspec.json.encode(ExplorerIndex(_said(COMPARED_FILTERS), datasets))])
 
 
 # The figures behind the page's charts: by part, and over k.
@@ -331,24 +284,17 @@ class PartsChart(msgspec.Struct, frozen=True):
     folded: Sequence[PartFigure]
 
 
-class Curve(msgspec.Struct, frozen=True):
-    """One line of a chart: per cent, from left to right."""
-
-    name: str
-    values: Sequence[float]
-
-    def points(self, width: float, height: float) -> str:
-        """As SVG writes them."""
-        step = width / max(len(self.values) - 1, 1)
-        return " ".join(f"{step * at:.1f},{height - height * value / 100:.1f}" for at, value in enumerate(self.values))
-
-
 class CurveChart(msgspec.Struct, frozen=True):
-    """Lines over the same places."""
+    """pass@k and cons@k of one dataset, per cent, from k = 1 on."""
 
-    title: str
-    places: Sequence[str]
-    curves: Sequence[Curve]
+    dataset: str
+    curves: dict[str, list[float]]
+
+    def points(self, name: str, width: float, height: float) -> str:
+        """One line as SVG writes it."""
+        step = width / max(len(self.curves[name]) - 1, 1)
+        places = enumerate(self.curves[name])
+        return " ".join(f"{step * at:.1f},{height - height * value / 100:.1f}" for at, value in places)
 
 
 def parts(results: Iterable[DatasetResult]) -> list[PartsChart]:
@@ -387,22 +333,18 @@ def over_k(results: Iterable[DatasetResult]) -> list[CurveChart]:
     """pass@k and cons@k for every k that the samples allow."""
     charts = []
     for result in results:
-        pairs = Counter((problem.n, problem.c) for problem in result.problem_results)
-        n = min((n for n, _ in pairs), default=0)
-        known = [(n, c, count) for (n, c), count in pairs.items() if c is not None]
-        if n < 2 or not result.rows[:1] or not result.rows[0].share or len(known) < len(pairs):
+        # Of so many problems, which have n samples and c right ones.
+        alike = Counter((problem.n, problem.c) for problem in result.problem_results)
+        known = [(n, c, count) for (n, c), count in alike.items() if c is not None]
+        n = min((n for n, _ in alike), default=0)
+        if n < 2 or not result.rows[:1] or not result.rows[0].share or len(known) < len(alike):
             continue
-        sizes = range(1, min(n, _MOST_K) + 1)
-        curves = [
-            Curve(name, [100 * fmean(_repeated(known, estimate, k)) for k in sizes])
-            for name, estimate in (("pass@k", pass_at_k), ("cons@k", cons_at_k))
-        ]
-        charts.append(CurveChart(result.dataset, [str(k) for k in sizes], curves))
+        curves = {
+            f"{kind}@k": [
+                100 * fsum(count * estimate(n, c, k) for n, c, count in known) / alike.total()
+                for k in range(1, min(n, _MOST_K) + 1)
+            ]
+            for kind, estimate in ESTIMATORS.items()
+        }
+        charts.append(CurveChart(result.dataset, curves))
     return charts
-
-
-def _repeated(
-    known: Iterable[tuple[int, int, int]], estimate: Callable[[int, int, int], float], k: int
-) -> Iterator[float]:
-    """The estimates of all problems, of which so many have n samples and c right ones."""
-    return chain.from_iterable(repeat(estimate(n, c, k), count) for n, c, count in known)

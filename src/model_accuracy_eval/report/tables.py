@@ -28,14 +28,8 @@ def _markdown_line(cells: Sequence[str]) -> str:
 
 def as_plain(cells: Sequence[Sequence[str]]) -> str:
     """Columns with two blanks between them, above a dashed rule; the last column is aligned to the right."""
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    head, *lines = cells
-
-    def spread(line: Sequence[str]) -> str:
-        padded = [cell.ljust(width) for cell, width in zip(line, widths, strict=True)]
-        return "  ".join([*padded[:-1], line[-1].rjust(widths[-1])])
-
-    return "\n".join([spread(head), "  ".join("-" * width for width in widths), *map(spread, lines)])
+    head, *lines = _aligned(cells)
+    return "\n".join([head, _rule(cells), *lines])
 
 
 def summary_as_text(report: Report) -> str:
@@ -69,9 +63,8 @@ def fitted(cells: Cells, width: int = WIDTH) -> str:
     Where they are too wide, each dataset stands above its lines, and a metric that is still too long above its figures.
     """
     head, *lines = ([*line] for line in cells)
-    whole = _aligned([head, *lines])
-    if _widest(whole) <= width:
-        return "\n".join([whole[0], _rule([head, *lines]), *whole[1:]])
+    if _widest(_aligned([head, *lines])) <= width:
+        return as_plain([head, *lines])
     indented = [["", *line[2:]] for line in (head, *lines)]
     room = width - _widest(_aligned(indented))
     return "\n".join(_folded(head, lines, max(room, len(head[1]) + 2)))
@@ -110,7 +103,7 @@ def _aligned(cells: Cells) -> list[str]:
     def spread(line: Sequence[str]) -> str:
         blanks = [" " * (width - shown_width(cell)) for cell, width in zip(line, widths, strict=True)]
         padded = [cell + blank for cell, blank in zip(line[:-1], blanks[:-1], strict=True)]
-        return "  ".join([*padded, blanks[-1] + line[-1]]).rstrip()
+        return "  ".join([*padded, blanks[-1] + line[-1]])
 
     return [spread(line) for line in cells]
 

@@ -1,6 +1,8 @@
-"""Whether what a file says of a problem is what the dataset's row says: its question, options and right answer."""
+"""Whether what a file says of a problem is what the dataset's row says: its question, options and right answer; and
+which row a question shows."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from string import ascii_uppercase
 from typing import Literal
@@ -139,7 +141,10 @@ def _is_right(saved: SavedProblem, problem: Problem, task: TaskSpec) -> bool | N
     if problem.choices:
         letters = {text for text in problem.references if len(text) == 1 and text in ascii_uppercase}
         return bool(_places(saved.gold, problem) & {*problem.gold, *map(ascii_uppercase.index, letters)})
-    return None if _is_judged_otherwise(task) else False
+    # Where answers are not compared with the reference, files may call anything their right answer.
+    others = {"findings", "answers in their problem"}
+    compared = task.kind != "rolling" and all(metric(use.name).reads not in others for use in metric_uses(task))
+    return False if compared else None
 
 
 def _places(gold: Sequence[str], problem: Problem) -> set[int]:
@@ -156,8 +161,99 @@ def _places(gold: Sequence[str], problem: Problem) -> set[int]:
     return places
 
 
-def _is_judged_otherwise(task: TaskSpec) -> bool:
-    """Whether answers are not compared with the reference, so that files may call anything their right answer."""
-    return task.kind == "rolling" or any(
-        metric(use.name).reads in {"findings", "answers in their problem"} for use in metric_uses(task)
-    )
+# Rows by the questions that show them.
+
+
+_OPENINGS = (256, 128, 64, 32, 16, 8, 4, 2, 1)
+"""A row is looked up by so many first characters of its longest text, as many as it has: many questions begin alike."""
+_HEAD = 8
+_STARTS = re.compile(r" |(?<=\W)")
+"""Where a text may begin inside of a question."""
+
+
+def by_question(saved: Sequence[SavedProblem], problems: Sequence[Problem]) -> list[Problem | None]:
+    """For each problem of a file the row whose texts its question contains; None if there is none, or several that
+    differ. Rows that equal each other are taken in their order; what the file asks more often gets the same row."""
+    index = _QuestionIndex(problems)
+    taken: set[int] = set()
+    places = []
+    for one in saved:
+        place = index.find(one, taken) or index.find(one, set())
+        places.append(place)
+        if place is not None:
+            taken.add(place.id)
+    return places
+
+
+def _beside_the_words(problem: Problem) -> Iterator[object]:
+    """The same words about another picture, or with other functions to call, are another question."""
+    yield str(problem.functions)
+    for message in problem.messages:
+        yield message.media
+        yield message.content if message.role == "system" else ""
+
+
+class _QuestionIndex:
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        self._texts = {problem.id: [plain(text) for text in problem.row_texts] for problem in problems}
+        self._options = {
+            problem.id: [plain(text) for text in problem.row_options or problem.choices] for problem in problems
+        }
+        self._by_opening: dict[str, list[Problem]] = {}
+        for problem in problems:
+            if texts := self._texts[problem.id]:
+                opening = texts[0][: next(size for size in _OPENINGS if size <= len(texts[0]))]
+                self._by_opening.setdefault(opening, []).append(problem)
+        sizes = sorted({len(opening) for opening in self._by_opening}, reverse=True)
+        self._short_sizes = [size for size in sizes if size < _HEAD]
+        self._long_sizes = [size for size in sizes if size >= _HEAD]
+        self._heads = {opening[:_HEAD] for opening in self._by_opening if len(opening) >= _HEAD}
+
+    def find(self, saved: SavedProblem, taken: set[int]) -> Problem | None:
+        question = saved.question
+        # Prompts have thousands of words, and hardly one of them begins a row's text.
+        starts = [0, *(match.end() for match in _STARTS.finditer(question))]
+        heads = self._heads
+        likely = [start for start in starts if question[start : start + _HEAD] in heads]
+        openings = {question[start : start + size] for start in likely for size in self._long_sizes}
+        openings |= {question[start : start + size] for start in starts for size in self._short_sizes}
+        found = {
+            problem.id: problem
+            for opening in openings & self._by_opening.keys()
+            for problem in self._by_opening[opening]
+            if problem.id not in taken
+        }
+        fitting = [problem for problem in found.values() if all(text in question for text in self._texts[problem.id])]
+        for worth in (self._end, self._shows_prompt, self._shows_options):
+            best = max((worth(saved, problem) for problem in fitting), default=(0, 0))
+            fitting = [problem for problem in fitting if worth(saved, problem) == best]
+        kinds = {
+            (problem.row_texts, problem.row_options, problem.choices, *_beside_the_words(problem))
+            for problem in fitting
+        }
+        return fitting[0] if len(kinds) == 1 else None
+
+    def _end(self, saved: SavedProblem, problem: Problem) -> tuple[int, int]:
+        """Solved examples stand before the question, and a longer text may contain a shorter one."""
+        texts = self._texts[problem.id]
+        return saved.question.rfind(texts[0]) + len(texts[0]), sum(map(len, texts))
+
+    def _shows_prompt(self, saved: SavedProblem, problem: Problem) -> tuple[int, int]:
+        return int(bool(problem.messages) and plain(problem.messages[-1].words) in saved.question), 0
+
+    def _shows_options(self, saved: SavedProblem, problem: Problem) -> tuple[int, int]:
+        """All options in their order, or at least all; and how much of them."""
+        options = self._options[problem.id]
+        if saved.options:
+            listed = [plain(option) for option in saved.options]
+            return (2 if listed == options else int(sorted(listed) == sorted(options))), 0
+        places = [saved.question.find(option) for option in options]
+        if -1 in places:
+            return 0, 0
+        end = 0
+        for option in options:
+            place = saved.question.find(option, end)
+            if place < 0:
+                return 1, sum(map(len, options))
+            end = place + len(option)
+        return 2, sum(map(len, options))

@@ -148,7 +148,8 @@ def _matches(claim: Claim, evidence: Evidence) -> Iterator[tuple[str, str]]:
         if given and _gives(claim, plain, evidence):
             yield " and ".join(given), " and ".join(given.values())
         ways = [(cause.name, cause.recount(base, figure), cause.when.format(n=n)) for cause in CAUSES]
-        if verdicts and "guesses" not in given and verdicts.samples < _in_file(base):  # else it is those in the file
+        in_file = sum(why != "missing" for problem in base for why in problem.why)
+        if verdicts and "guesses" not in given and verdicts.samples < in_file:
             only = as_defined(verdicts.valued, figure)
             ways.append(("values of samples", only, "only samples that have a value in the file are counted"))
         for cause, share, when in ways:
@@ -226,10 +227,6 @@ class Measure:
 
 def samples(results: Iterable[ProblemResult]) -> list[JudgedProblem]:
     return [JudgedProblem(result.values, result.why, result.category) for result in results]
-
-
-def _in_file(problems: JudgedProblems) -> int:
-    return sum(why != "missing" for problem in problems for why in problem.why)
 
 
 def samples_of_each(problems: JudgedProblems) -> int:

@@ -27,7 +27,7 @@ from model_accuracy_eval.records import (
     TaskSpec,
 )
 from model_accuracy_eval.rescoring.saved_replies import ProblemName, SavedProblem, SavedReply
-from model_accuracy_eval.scoring.answers.answer_kinds import KINDS, LETTERS, answer_kind
+from model_accuracy_eval.scoring.answers.own_answers import KINDS, LETTERS, answer_kind
 from model_accuracy_eval.scoring.metrics.metric_table import METRICS, metric, metric_uses, pipelines
 from model_accuracy_eval.tasks.importers import lm_eval_metrics
 from model_accuracy_eval.tasks.importers.lm_eval_files import ImportFindings

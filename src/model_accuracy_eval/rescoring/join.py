@@ -9,143 +9,26 @@ now and then, so a few problems may be of another edition; they are judged as th
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import islice
 from typing import NamedTuple
 
 from model_accuracy_eval.errors import BadData
-from model_accuracy_eval.records import PreparedDataset, Problem
+from model_accuracy_eval.records import PreparedDataset, Problem, Record, TaskSpec
 from model_accuracy_eval.rescoring import agreement
-from model_accuracy_eval.rescoring.agreement import Contradiction
-from model_accuracy_eval.rescoring.saved_replies import SavedProblem, plain
-
-_OPENINGS = (256, 128, 64, 32, 16, 8, 4, 2, 1)
-"""A row is looked up by so many first characters of its longest text, as many as it has: many questions begin alike."""
-_HEAD = 8
-_STARTS = re.compile(r" |(?<=\W)")
-"""Where a text may begin inside of a question."""
-
-
-def by_question(saved: Sequence[SavedProblem], problems: Sequence[Problem]) -> list[Problem | None]:
-    """For each problem of a file the row whose texts its question contains; None if there is none, or several that
-    differ. Rows that equal each other are taken in their order."""
-    index = _QuestionIndex(problems)
-    taken: set[int] = set()
-    places = []
-    for one in saved:
-        place = index.find(one, taken)
-        places.append(place)
-        if place is not None:
-            taken.add(place.id)
-    return places
-
-
-def _beside_the_words(problem: Problem) -> Iterator[object]:
-    """The same words about another picture, or with other functions to call, are another question."""
-    yield str(problem.functions)
-    for message in problem.messages:
-        yield message.media
-        yield message.content if message.role == "system" else ""
-
-
-class _QuestionIndex:
-    def __init__(self, problems: Sequence[Problem]) -> None:
-        self._texts = {problem.id: [plain(text) for text in problem.row_texts] for problem in problems}
-        self._options = {
-            problem.id: [plain(text) for text in problem.row_options or problem.choices] for problem in problems
-        }
-        self._by_opening: dict[str, list[Problem]] = {}
-        for problem in problems:
-            if texts := self._texts[problem.id]:
-                opening = texts[0][: next(size for size in _OPENINGS if size <= len(texts[0]))]
-                self._by_opening.setdefault(opening, []).append(problem)
-        sizes = sorted({len(opening) for opening in self._by_opening}, reverse=True)
-        self._short_sizes = [size for size in sizes if size < _HEAD]
-        self._long_sizes = [size for size in sizes if size >= _HEAD]
-        self._heads = {opening[:_HEAD] for opening in self._by_opening if len(opening) >= _HEAD}
-
-    def find(self, saved: SavedProblem, taken: set[int]) -> Problem | None:
-        question = saved.question
-        # Prompts have thousands of words, and hardly one of them begins a row's text.
-        starts = [0, *(match.end() for match in _STARTS.finditer(question))]
-        heads = self._heads
-        likely = [start for start in starts if question[start : start + _HEAD] in heads]
-        openings = {question[start : start + size] for start in likely for size in self._long_sizes}
-        openings |= {question[start : start + size] for start in starts for size in self._short_sizes}
-        found = {
-            problem.id: problem
-            for opening in openings & self._by_opening.keys()
-            for problem in self._by_opening[opening]
-            if problem.id not in taken
-        }
-        fitting = [problem for problem in found.values() if all(text in question for text in self._texts[problem.id])]
-        for worth in (self._end, self._shows_prompt, self._shows_options):
-            best = max((worth(saved, problem) for problem in fitting), default=(0, 0))
-            fitting = [problem for problem in fitting if worth(saved, problem) == best]
-        kinds = {
-            (problem.row_texts, problem.row_options, problem.choices, *_beside_the_words(problem))
-            for problem in fitting
-        }
-        return fitting[0] if len(kinds) == 1 else None
-
-    def _end(self, saved: SavedProblem, problem: Problem) -> tuple[int, int]:
-        """Solved examples stand before the question, and a longer text may contain a shorter one."""
-        texts = self._texts[problem.id]
-        return saved.question.rfind(texts[0]) + len(texts[0]), sum(map(len, texts))
-
-    def _shows_prompt(self, saved: SavedProblem, problem: Problem) -> tuple[int, int]:
-        return int(bool(problem.messages) and plain(problem.messages[-1].words) in saved.question), 0
-
-    def _shows_options(self, saved: SavedProblem, problem: Problem) -> tuple[int, int]:
-        """All options in their order, or at least all; and how much of them."""
-        options = self._options[problem.id]
-        if saved.options:
-            listed = [plain(option) for option in saved.options]
-            return (2 if listed == options else int(sorted(listed) == sorted(options))), 0
-        places = [saved.question.find(option) for option in options]
-        if -1 in places:
-            return 0, 0
-        end = 0
-        for option in options:
-            place = saved.question.find(option, end)
-            if place < 0:
-                return 1, sum(map(len, options))
-            end = place + len(option)
-        return 2, sum(map(len, options))
-
+from model_accuracy_eval.rescoring.agreement import Contradiction, by_question
+from model_accuracy_eval.rescoring.saved_replies import SavedProblem
 
 _SEPARATORS = re.compile(r"[\s/_:-]+")
 _NUMBER = re.compile(r"\d+$")
 
 RowPlaces = Sequence[Problem | None]
 """For each problem of the file, that of the dataset."""
+FoundRows = tuple[str, RowPlaces]
+"""What problems are found by, and where."""
+_OWN_IDS = "the rows' own ids"
 
 
-@dataclass(frozen=True, slots=True)
-class Way:
-    """One way to find a problem's row."""
-
-    title: str
-    places: RowPlaces
-
-    by_names: bool = False
-    """Whether the ids are words that no other dataset's rows have."""
-
-    @property
-    def missing(self) -> int:
-        return self.places.count(None)
-
-    @property
-    def numbers(self) -> tuple[int | None, ...]:
-        return tuple(None if place is None else place.id for place in self.places)
-
-    @property
-    def fits(self) -> bool:
-        """Whether every problem of the file has a row of its own."""
-        return not self.missing and len(set(self.numbers)) == len(self.places)
-
-
-def ways_by_id(saved: Sequence[SavedProblem], problems: Sequence[Problem], *, own: bool) -> Iterator[Way]:
+def found_by_id(saved: Sequence[SavedProblem], problems: Sequence[Problem], *, own: bool) -> Iterator[FoundRows]:
     """`own`: the ids are those of this program."""
     if not all(problem.id for problem in saved):
         return
@@ -159,8 +42,7 @@ def ways_by_id(saved: Sequence[SavedProblem], problems: Sequence[Problem], *, ow
     yield _by(positions, "positions in the order of a run of this program", by_id)
     keys = [[key_form(one.id), *([key_form(f"{one.part}/{one.id}")] if one.part else [])] for one in saved]
     named = [(key_form("/".join(row.key)), row) for row in problems if row.key]
-    of_rows = _by(keys, "the rows' own ids", named)
-    yield replace(of_rows, by_names=not all(form.isdecimal() for form, _ in named))
+    yield _by(keys, _OWN_IDS, named)
     numbers = [[str(int(number[0]))] if (number := _NUMBER.search(one.id)) else [] for one in saved]
     yield _by(numbers, "numbers in the rows' own ids", list(_numbered(problems)))
     yield _by(positions, "positions in the dataset", [(str(place), row) for place, row in enumerate(problems)])
@@ -171,11 +53,11 @@ def ways_by_id(saved: Sequence[SavedProblem], problems: Sequence[Problem], *, ow
     yield _by(in_parts, "positions in their part", list(_in_parts(problems)))
 
 
-def _by(forms: Sequence[Sequence[str]], title: str, rows: Sequence[tuple[str, Problem]]) -> Way:
+def _by(forms: Sequence[Sequence[str]], title: str, rows: Sequence[tuple[str, Problem]]) -> FoundRows:
     """By equal ids. `forms`: how the row of each problem may be called; an id of two rows finds neither."""
     counts = Counter(form for form, _ in rows)
     table = {form: problem for form, problem in rows if counts[form] == 1}
-    return Way(title, [next((table[form] for form in names if form in table), None) for names in forms])
+    return title, [next((table[form] for form in names if form in table), None) for names in forms]
 
 
 def _in_parts(problems: Iterable[Problem]) -> Iterator[tuple[str, Problem]]:
@@ -228,19 +110,20 @@ def join(name: str, saved: Sequence[SavedProblem], prepared: PreparedDataset, *,
     """
     sound = [problem for problem in saved if not problem.odd]
     # Several kinds of ids often say the same of all problems.
-    by_places = {way.numbers: way for way in reversed([*ways_by_id(sound, prepared.problems, own=own)])}
-    ways = [_Check(way, sound, prepared) for way in reversed(by_places.values())]
-    agreeing = [check for check in ways if check.agrees]
+    by_ids = list(found_by_id(sound, prepared.problems, own=own))
+    by_places = {tuple(place and place.id for place in places): (title, places) for title, places in reversed(by_ids)}
+    ways = [Way(*found, sound, prepared) for found in reversed(by_places.values())]
+    agreeing = [way for way in ways if way.agrees]
     if not agreeing and not own and any(problem.question for problem in sound):
-        ways.append(_Check(Way("equal questions", by_question(sound, prepared.problems)), sound, prepared))
-        agreeing = [check for check in ways if check.agrees]
-    chosen = min(agreeing, key=lambda check: len(check.contradictions)) if agreeing else _best_part(ways, own=own)
+        ways.append(Way("equal questions", by_question(sound, prepared.problems), sound, prepared))
+        agreeing = [way for way in ways if way.agrees]
+    chosen = min(agreeing, key=lambda way: len(way.contradictions)) if agreeing else _best_part(ways, own=own)
     if chosen is None:
         raise _refusal(name, sound, prepared, ways)
-    others = [check.way for check in agreeing if check.way.places != chosen.way.places]
+    others = [way for way in agreeing if way.rows != chosen.rows]
     if others and not chosen.shows_all:
         raise BadData(
-            f"The ids of {name} can be read as {chosen.way.title} and as {others[0].title} of {prepared.task.name}, "
+            f"The ids of {name} can be read as {chosen.title} and as {others[0].title} of {prepared.task.name}, "
             "which are different problems: add the question to every reply."
         )
     places, reasons = iter(chosen.places), chosen.reasons(prepared.task.name)
@@ -253,21 +136,27 @@ def join(name: str, saved: Sequence[SavedProblem], prepared: PreparedDataset, *,
     return Joined(problems, chosen.notes(prepared.task.name), tuple(strangers))
 
 
-class _Check:
-    """A way, and what the file's questions, options and right answers say of it."""
+class Way:
+    """One way to find the problems' rows, and what the file's questions, options and right answers say of it."""
 
-    def __init__(self, way: Way, saved: Sequence[SavedProblem], prepared: PreparedDataset) -> None:
-        self.way = way
+    def __init__(self, title: str, rows: RowPlaces, saved: Sequence[SavedProblem], prepared: PreparedDataset) -> None:
+        self.title = title
+        self.rows = rows
+        # Ids that are words are those of no other dataset's rows.
+        self._by_names = title == _OWN_IDS and not all(
+            key_form("/".join(row.key)).isdecimal() for row in prepared.problems if row.key
+        )
+        self.missing = rows.count(None)
+        self.fits = not self.missing and len({row.id for row in rows if row}) == len(rows)
+        """Whether every problem of the file has a row of its own."""
         parts = {key_form(problem.category) for problem in prepared.problems if problem.category}
         self._findings = [
-            None
-            if place is None
-            else _other_part(one, place, parts) or agreement.check(one, place, prepared.task.of(place))
-            for one, place in zip(saved, way.places, strict=True)
+            None if row is None else _other_part(one, row, parts) or agreement.check(one, row, prepared.task.of(row))
+            for one, row in zip(saved, rows, strict=True)
         ]
         self.contradictions = [finding for finding in self._findings if isinstance(finding, Contradiction)]
         self._editions = self._known_editions(saved, prepared)
-        self.agrees = way.fits and len(self._editions) == len(self.contradictions)
+        self.agrees = self.fits and len(self._editions) == len(self.contradictions)
         self.shows_all = all(finding == "question" for finding in self._findings)
         """Whether every problem's question is its row's."""
         self.places = list(self._places())
@@ -278,7 +167,7 @@ class _Check:
             return {}
         pairs = [
             (place, agreement.edition(one, place, prepared.task.of(place)))
-            for one, place, finding in zip(saved, self.way.places, self._findings, strict=True)
+            for one, place, finding in zip(saved, self.rows, self._findings, strict=True)
             if place is not None and isinstance(finding, Contradiction) and finding.what != "part"
         ]
         found = {place.id: edition for place, edition in pairs if edition is not None}
@@ -288,7 +177,7 @@ class _Check:
     def _places(self) -> Iterator[Problem | None]:
         """The rows that nothing in the file contradicts, each for the first problem that is found to be it."""
         taken: set[int] = set()
-        for place, finding in zip(self.way.places, self._findings, strict=True):
+        for place, finding in zip(self.rows, self._findings, strict=True):
             fits = place is not None and (not isinstance(finding, Contradiction) or place.id in self._editions)
             if place is None or not fits or place.id in taken:
                 yield None
@@ -298,7 +187,7 @@ class _Check:
 
     def reasons(self, task: str) -> Iterator[str]:
         """Why a problem has no place, for each of these."""
-        for found, place, finding in zip(self.places, self.way.places, self._findings, strict=True):
+        for found, place, finding in zip(self.places, self.rows, self._findings, strict=True):
             if found is None and isinstance(finding, Contradiction):
                 yield f"it has the {finding.what} {finding.file!r} in the file and {finding.row!r} in {task}"
             elif found is None:
@@ -308,7 +197,7 @@ class _Check:
     def is_of_the_dataset(self) -> bool:
         """Whether so many problems are known as rows that the others are the exception."""
         known = [finding for found, finding in zip(self.places, self._findings, strict=True) if found is not None]
-        by_words = len(known) if self.way.by_names else known.count("question")
+        by_words = len(known) if self._by_names else known.count("question")
         by_answers = by_words + known.count("right answer")
         count = len(self._findings)
         return by_words >= _BY_WORDS * count > 0 or by_answers >= _BY_ANSWERS * count > 0
@@ -326,13 +215,13 @@ class _Check:
         return (sentence,)
 
 
-def _best_part(ways: Sequence[_Check], *, own: bool) -> _Check | None:
+def _best_part(ways: Sequence[Way], *, own: bool) -> Way | None:
     """The way that places most problems, if these are nearly all. Two that place as many are two datasets."""
-    placed = {check: len(check.places) - check.places.count(None) for check in ways if check.is_of_the_dataset}
+    placed = {way: len(way.places) - way.places.count(None) for way in ways if way.is_of_the_dataset}
     if own or not placed:
         return None
-    best, *others = [check for check, count in placed.items() if count == max(placed.values())]
-    return None if any(check.places != best.places for check in others) else best
+    best, *others = [way for way, count in placed.items() if count == max(placed.values())]
+    return None if any(way.places != best.places for way in others) else best
 
 
 def _other_part(saved: SavedProblem, problem: Problem, parts: Collection[str]) -> Contradiction | None:
@@ -343,34 +232,124 @@ def _other_part(saved: SavedProblem, problem: Problem, parts: Collection[str]) -
     return Contradiction(problem=saved.title, what="part", file=saved.part, row=problem.category or "")
 
 
-def _refusal(name: str, saved: Sequence[SavedProblem], prepared: PreparedDataset, ways: Sequence[_Check]) -> BadData:
-    fitting = [check for check in ways if check.way.fits]
+def _refusal(name: str, saved: Sequence[SavedProblem], prepared: PreparedDataset, ways: Sequence[Way]) -> BadData:
+    fitting = [way for way in ways if way.fits]
     if not fitting:
-        most = min((check.way for check in ways), key=lambda way: way.missing, default=Way("ids", [None] * len(saved)))
-        return NotInDataset(_not_found(name, saved, prepared, most))
-    least = min(fitting, key=lambda check: len(check.contradictions))
+        most = min(ways, key=lambda way: way.missing, default=None)
+        return NotInDataset(_not_found(name, saved, prepared, most.rows if most else [None] * len(saved)))
+    least = min(fitting, key=lambda way: len(way.contradictions))
     shown = "; ".join(
         f"problem {one.problem} has the {one.what} {one.file!r} in the file and {one.row!r} in the dataset"
         for one in islice(least.contradictions, _SHOWN)
     )
     return BadData(
-        f"{len(least.contradictions):,} of {len(saved):,} problems of {name}, joined by {least.way.title}, contradict "
+        f"{len(least.contradictions):,} of {len(saved):,} problems of {name}, joined by {least.title}, contradict "
         f"{prepared.task.name}: {shown}. Name the dataset that was asked with --task, or give its rows with --data-dir."
     )
 
 
-def _not_found(name: str, saved: Sequence[SavedProblem], prepared: PreparedDataset, way: Way) -> str:
-    missing = [one.title for one, place in zip(saved, way.places, strict=True) if place is None]
+def _not_found(name: str, saved: Sequence[SavedProblem], prepared: PreparedDataset, rows: RowPlaces) -> str:
+    missing = [one.title for one, place in zip(saved, rows, strict=True) if place is None]
     size, task = len(prepared.problems), prepared.task
     if not missing:  # two problems of the file are one of the dataset
-        numbers = Counter(place.id for place in way.places if place is not None)
+        numbers = Counter(place.id for place in rows if place is not None)
         number, count = numbers.most_common(1)[0]
-        names = [one.title for one, place in zip(saved, way.places, strict=True) if place and place.id == number]
+        names = [one.title for one, place in zip(saved, rows, strict=True) if place and place.id == number]
         return f"{count} problems of {name} are one and the same of {task.name}: {', '.join(names[:_SHOWN])}."
     named = ", ".join(missing[:_SHOWN])
     first, last = prepared.problems[0], prepared.problems[-1]
     own = f"its ids are '{'/'.join(first.key)}' to '{'/'.join(last.key)}', or " if first.key else ""
     return (
         f"{len(missing):,} of {len(saved):,} problems of {name} are not in {task.name}, such as {named}: "
-        f"{own}positions from 0 to {size - 1:,}, or the questions themselves."
+        f"{own}positions from 0 to {size - 1:,}, or their questions, in a field that --map names as `question`."
     )
+
+
+# Which problems of a dataset the figures of a file are of: all, the first ones, whole parts, or those it holds.
+
+
+class Coverage(Record, frozen=True, kw_only=True):
+    """The problems to judge. `first`: if they are what a run with `--first` asks."""
+
+    problems: Sequence[Problem]
+    first: int | None = None
+    notes: tuple[str, ...] = ()
+
+
+def coverage(
+    name: str,
+    task: TaskSpec,
+    problems: Sequence[Problem],
+    held: Collection[int],
+    *,
+    wanted: PreparedDataset | None,
+    subset: bool,
+    unplaced: int = 0,
+) -> Coverage:
+    """The problems that the figures are of.
+
+    `held`: ids of the problems that the file holds; `unplaced`: how many more it holds of which nobody knows which ones
+    they are: the first ones that its parts lack, most likely. Those that are `wanted` count, whether the file holds
+    them or not; with `subset` those that it holds. Otherwise it is the whole dataset, unless the file holds its first
+    problems and no others, or whole parts of it (subjects, languages) and nothing of others: then these were asked.
+    """
+    if subset and wanted is None:
+        chosen = tuple(problem for problem in problems if problem.id in held)
+        return Coverage(problems=chosen, notes=(_of_these(len(chosen), len(problems), "holds"),))
+    own = {problem.category for problem in problems if problem.id in held}
+    lacking = (problem.id for problem in problems if problem.id not in held and problem.category in own)
+    held = {*held, *islice(lacking, unplaced)}
+    if wanted is not None:
+        return _wanted(name, task, wanted, held)
+    parts = {problem.category for problem in problems if problem.id in held}
+    of_parts = [problem for problem in problems if problem.category in parts]
+    names = {problem.category for problem in problems}
+    notes: list[str] = []
+    if len(parts) < len(names):
+        named = sorted(filter(None, parts))
+        shown = ", ".join(named[:5]) + (" and others" if len(named) > 5 else "")
+        of = f"the figures are of their {len(of_parts):,} problems."
+        notes.append(f"The file holds {len(parts):,} of {len(names):,} parts ({shown}): {of}")
+    chosen = _first_of(of_parts, held) or tuple(of_parts)
+    if len(chosen) == len(of_parts):
+        return Coverage(problems=chosen, notes=(*notes, *_lacking(chosen, held)))
+    notes.append(_of_these(len(chosen), len(of_parts), "holds the first"))
+    prefix = len(of_parts) == len(problems) and chosen == tuple(problems[: len(chosen)])
+    return Coverage(problems=chosen, first=len(chosen) if prefix else None, notes=tuple(notes))
+
+
+def _wanted(name: str, task: TaskSpec, wanted: PreparedDataset, held: Collection[int]) -> Coverage:
+    chosen = wanted.problems
+    others = len(held) - sum(problem.id in held for problem in chosen)
+    if others == len(held):
+        raise BadData(f"{name} holds none of the {len(chosen):,} problems of {task.name} ({wanted.draw}).")
+    left_out = f"{others:,} problems of the file are left out: they are not among {wanted.draw}."
+    return Coverage(problems=chosen, notes=(*([left_out] if others else []), *_lacking(chosen, held)))
+
+
+def _first_of(problems: Sequence[Problem], held: Collection[int]) -> tuple[Problem, ...]:
+    """The problems that the file holds if these are the first ones, or equally many first ones of every part."""
+    chosen = tuple(problem for problem in problems if problem.id in held)
+    if chosen == tuple(problems[: len(chosen)]):
+        return chosen
+    sizes, held_sizes = (Counter(problem.category for problem in some) for some in (problems, chosen))
+    most = max(held_sizes.values())
+    taken: Counter[str | None] = Counter()
+    for problem in problems:
+        taken[problem.category] += 1
+        if (problem.id in held) != (taken[problem.category] <= most):
+            return ()
+    return chosen if len(sizes) > 1 else ()
+
+
+def _of_these(chosen: int, size: int, holds: str) -> str:
+    return f"The file {holds} {chosen:,} of {size:,} problems: the figures are of these {chosen:,}."
+
+
+def _lacking(problems: Sequence[Problem], held: Collection[int]) -> Iterator[str]:
+    lacking = sum(problem.id not in held for problem in problems)
+    if lacking:
+        yield (
+            f"{lacking:,} of {len(problems):,} problems are not in the file, and their samples count as not correct; "
+            "--subset judges those alone that it holds."
+        )

@@ -22,14 +22,12 @@ from model_accuracy_eval.records import (
     RunPlan,
     TaskSpec,
 )
-from model_accuracy_eval.rescoring import agreement, file_dataset, saved_replies, saved_samples
-from model_accuracy_eval.rescoring.coverage import Coverage, coverage
+from model_accuracy_eval.rescoring import agreement, file_dataset, saved_replies
 from model_accuracy_eval.rescoring.disagreements import Disagreement, SampleClaims, disagreements
 from model_accuracy_eval.rescoring.file_dataset import LmEvalResults
-from model_accuracy_eval.rescoring.join import NotInDataset, join
+from model_accuracy_eval.rescoring.join import Coverage, NotInDataset, coverage, join
 from model_accuracy_eval.rescoring.rescoring_result import Rescored, compare, of_those_judged
-from model_accuracy_eval.rescoring.saved_replies import ProblemName, SavedProblem, SavedReply
-from model_accuracy_eval.rescoring.saved_samples import SampleNumbers
+from model_accuracy_eval.rescoring.saved_replies import ProblemName, SampleNumbers, SavedProblem, SavedReply
 from model_accuracy_eval.run import preflight, score
 from model_accuracy_eval.run.shared_sandbox import check_sandbox
 from model_accuracy_eval.scoring.metrics.metric_table import pipelines
@@ -244,16 +242,16 @@ def _judged(
             by_filter = filtered and bool(reply.metrics)
             try:
                 task = prepared.task.of(problem)
-                attempt = saved_samples.attempt(file.name, task, problem, reply, index, filtered=by_filter)
+                attempt = saved_replies.sample_of(file.name, task, problem, reply, index, filtered=by_filter)
             except BadData as error:
                 refused.append(error.sentence)
                 continue
-            saved_samples.write(store, plan, prepared, problem, attempt, at=reply.at)
+            saved_replies.write_sample(store, plan, prepared, problem, attempt, at=reply.at)
             written += 1
         if refused and not written:
             raise BadData(refused[0])
         result = score.judge(plan, prepared, store, ports, partial=False)
-        kinds, listed = disagreements(file.name, result, claims, saved_samples.read(store, plan, prepared))
+        kinds, listed = disagreements(file.name, result, claims, saved_replies.read_samples(store, plan, prepared))
         if on_disagreement is not None:
             for disagreement in listed:
                 on_disagreement(disagreement)
@@ -303,7 +301,7 @@ def _with_samples(file: ReplyFile, plan: RunPlan, task: TaskSpec, n: int) -> Run
     if file.is_own:
         return plan
     n = file.n or n
-    saved_samples.check_samples(file.name, task, n, plan.k)
+    saved_replies.check_samples(file.name, task, n, plan.k)
     return replace(plan, sampling=replace(plan.sampling, n=n), k=plan.k or (n,))
 
 

@@ -171,10 +171,11 @@ _ACCURACIES = {"accuracy", "acc", "score", "correct", "mean"}
 """How tools call the share of correct samples."""
 
 
-def read_figures(data: bytes, name: str) -> dict[str, float]:
+def read_figures(data: bytes, name: str, *, required: bool = False) -> dict[str, float]:
     """The numbers in a results file; if all of them are in objects, by their last names where these differ.
 
-    None where it says only that a tool failed, or holds so many that they are no figures of one dataset.
+    None where it says only that a tool failed, or holds so many that they are no figures of one dataset; refused where
+    figures are required, because the user named the file.
     """
     try:
         # By Python's own reader, because many tools write NaN, which is not JSON.
@@ -183,20 +184,14 @@ def read_figures(data: bytes, name: str) -> dict[str, float]:
         raise BadData(f"{name}: this is not a results file: {error}.") from error
     numbers = dict(_numbers(content))
     numbers = {path: value for path, value in numbers.items() if len(path) == 1} or numbers
+    if required and not 0 < len(numbers) <= _MOST:
+        raise BadData(
+            f'{name}: a results file holds 1 to {_MOST} figures, such as {{"accuracy": 62.5}}; here are none, or more.'
+        )
     if len(numbers) > _MOST:
         return {}
     ambiguous = Counter(path[-1] for path in numbers)
     return {path[-1] if ambiguous[path[-1]] == 1 else ".".join(path): value for path, value in numbers.items()}
-
-
-def required_figures(data: bytes, name: str) -> dict[str, float]:
-    """Those of a results file that the user names, which must have some."""
-    figures = read_figures(data, name)
-    if not figures:
-        raise BadData(
-            f'{name}: a results file holds 1 to {_MOST} figures, such as {{"accuracy": 62.5}}; here are none, or more.'
-        )
-    return figures
 
 
 def _numbers(content: Mapping[str, Any], *above: str) -> Iterator[tuple[tuple[str, ...], float]]:

@@ -20,7 +20,7 @@ from model_accuracy_eval.benchmarks.dataset_names import normal
 from model_accuracy_eval.errors import BadData, BadReuse, BadValue
 from model_accuracy_eval.ports import ProgressDisplay
 from model_accuracy_eval.records import ClientLimits, DatasetResult, JSONObject, RunPlan, TaskGroup, TaskSpec
-from model_accuracy_eval.rescoring import file_dataset, rescoring_result, saved_samples
+from model_accuracy_eval.rescoring import file_dataset, rescoring_result, saved_replies
 from model_accuracy_eval.rescoring.disagreements import text_format
 from model_accuracy_eval.rescoring.file_dataset import LmEvalResults
 from model_accuracy_eval.rescoring.rescore import OnDisagreement, ReadReplies, ReplyFile, rescore
@@ -33,7 +33,7 @@ from model_accuracy_eval.run.shared_sandbox import one_sandbox
 from model_accuracy_eval.run_folder import journal, kept_run
 from model_accuracy_eval.run_folder.run_archive import FolderArchive
 from model_accuracy_eval.run_folder.runfile import RUN_FILE
-from model_accuracy_eval.scoring.answers.answer_kinds import KINDS
+from model_accuracy_eval.scoring.answers.own_answers import KINDS
 from model_accuracy_eval.scoring.metrics.metric_table import pipelines
 from model_accuracy_eval.system.clock import SignalClock
 from model_accuracy_eval.system.local_files import PackedFile, read_lines, read_whole
@@ -125,7 +125,7 @@ def _diff_file(path: str) -> Iterator[OnDisagreement]:
 def _batches(paths: Sequence[str], given: RescoreOptions, environment: Mapping[str, str]) -> Iterator[_Batch]:
     """Runs of this program go by their own plans, all other files by the settings alone."""
     settings = setting_values.merge(given.settings)
-    library = plan_parts.library_of(settings, environment)
+    library = plan_parts.library(settings, environment)
     named = library.find(given.task) if given.task and given.task not in KINDS else NamedTasks(())
     for task in named.tasks:
         check_judging(settings, task)
@@ -180,7 +180,7 @@ def _of_run(
     chosen = _chosen(plan, path, named)
     if k != plan.k or "k" in given.settings:
         for task in chosen:
-            saved_samples.check_samples(task.name, task, plan.sampling.n, k)
+            saved_replies.check_samples(task.name, task, plan.sampling.n, k)
     for task in chosen:
         check_judging(settings, task)
     files = [_run_file(folder, plan, task, named.tasks[0] if len(named.tasks) == 1 else task, given) for task in chosen]
@@ -214,7 +214,7 @@ def _run_file(folder: Path, plan: RunPlan, asked: TaskSpec, task: TaskSpec, give
 
     def read() -> Iterator[SavedReply]:
         lines = (read_lines(str(path)) if path.is_file() else iter(()) for path in (answers, failures))
-        return saved_samples.replies(*lines)
+        return saved_replies.own_replies(*lines)
 
     results = folder / "results" / plan.settings.label / f"{asked.name}.json"
     claimed = given.claimed or (str(results) if results.is_file() else None)
@@ -284,14 +284,12 @@ def _named_by(name: str, first: SavedReply) -> TaskSpec | None:
     if found := next((name for name in known if name in dataset_table.TASKS), None):
         return dataset_table.TASKS[found]
     values = {normal(metric).removesuffix("acc") for metric in first.claimed}
-    alike = [task for task in dataset_table.TASKS.values() if len(values) > 1 and values <= set(_figures_of(task))]
+    figures = {
+        task.name: {normal(use.label or use.name).removesuffix("acc") for use in pipelines(task)[0].metrics}
+        for task in (dataset_table.TASKS.values() if len(values) > 1 else ())
+    }
+    alike = [dataset_table.TASKS[name] for name, names in figures.items() if values <= names]
     return alike[0] if len(alike) == 1 else None
-
-
-def _figures_of(task: TaskSpec) -> Iterator[str]:
-    """What the figures of a whole dataset are called, without `_acc`."""
-    pipeline = next(iter(pipelines(task)))
-    return (normal(use.label or use.name).removesuffix("acc") for use in pipeline.metrics)
 
 
 def _lm_eval_results(file: str, name: str) -> LmEvalResults | None:
@@ -312,7 +310,7 @@ def _claimed(claimed: str | None, file: str, name: str) -> Mapping[str, float]:
 
 
 def _figures(path: str, *, required: bool) -> dict[str, float]:
-    return (rescoring_result.required_figures if required else rescoring_result.read_figures)(read_whole(path), path)
+    return rescoring_result.read_figures(read_whole(path), path, required=required)
 
 
 # Files by their paths, with further parts of those that OpenCompass has split, and AISBench's failures.
@@ -372,7 +370,7 @@ _PART = re.compile(r"(?P<root>.+)_(?P<number>\d+)(?P<ending>\.json(?:\.gz)?)")
 def replies(path: str, fields: Mapping[str, str]) -> tuple[str, Callable[[], Iterator[SavedReply]]]:
     """The name of what the file holds, and how its replies are read."""
     file = _open(path, fields)
-    if not (file.shape and file.shape.in_parts) or not (match := _PART.fullmatch(path)):
+    if not file.shape.in_parts or not (match := _PART.fullmatch(path)):
         return _stem(path), file.replies
     others = [
         _part(match, number) for number in takewhile(lambda number: Path(_part(match, number)).is_file(), count())

@@ -6,10 +6,11 @@ An ask that failed is not in it, and is repeated when the run is judged again.
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 
 from model_accuracy_eval.errors import Defect, EvalError, Refused, Stopped, UsageError
-from model_accuracy_eval.ports import API_KEYS, Ports, Sandbox, Store
+from model_accuracy_eval.ports import API_KEYS, Ports, Store
 from model_accuracy_eval.records import (
     Attempt,
     ExecutionSummary,
@@ -27,9 +28,8 @@ from model_accuracy_eval.records import (
 from model_accuracy_eval.records.code import Execution, Program
 from model_accuracy_eval.run import outcome
 from model_accuracy_eval.run.readiness import PROBE_LIMITS, READINESS_PROBE
-from model_accuracy_eval.run.run_progress import JudgingProgress
+from model_accuracy_eval.run.run_progress import DatasetLog, journal_lines
 from model_accuracy_eval.run_folder import journal, predictions
-from model_accuracy_eval.scoring.code.code_task_trials import runs_programs
 from model_accuracy_eval.scoring.figures import notes
 from model_accuracy_eval.scoring.figures.scorecard import Scorecard
 from model_accuracy_eval.scoring.filters.filters import strip_thoughts
@@ -45,6 +45,8 @@ from model_accuracy_eval.system.clock import run, run_checked, run_workers
 
 _OPINION_TOKENS = 2048
 """For one opinion, thoughts included, if the task does not say it."""
+_MAX_WAITING = 256
+"""Programs of a dataset that wait for a core while a service answers; more of them would only fill the memory."""
 _NO_PROBLEM = Problem(id=-1, messages=(), references=())
 
 
@@ -131,22 +133,8 @@ class JudgeService:
         return Opinion(text=text, cut=cut)
 
 
-def answer_asks(plan: RunPlan, prepared: PreparedDataset, store: Store, ports: Ports) -> "AskStore":
-    """Returns the findings about a dataset's replies, after it has answered all asks that had none."""
-    ask_store = AskStore(plan, prepared, store)
-    if any(metric(measure.name).asks for measure in metric_uses(prepared.task)):
-        ask_store.answer_all(ports)
-    return ask_store
-
-
-def asking_scorecard(plan: RunPlan, prepared: PreparedDataset) -> Scorecard:
-    """Knows what has to be asked about the replies of a run; what is asked depends on the number of samples."""
-    samples = plan.sampling.of(prepared.task).n
-    return Scorecard(prepared.task, samples, (samples,))
-
-
 class AskStore:
-    """The findings about the replies of one dataset."""
+    """The findings about the replies of one dataset, and the asking of what has none."""
 
     def __init__(self, plan: RunPlan, prepared: PreparedDataset, store: Store) -> None:
         self._plan = plan
@@ -158,23 +146,22 @@ class AskStore:
         for key, finding in map(predictions.finding, store.lines(self._file)):
             if finding is not None:
                 self._findings[key] = finding
-        self._started: set[str] = set()
+        self._asked: set[str] = set()
         self._running: dict[str, asyncio.Task[None]] = {}
         self._programs: Counter[str] = Counter()
         """Key of a program → how many samples have it."""
         self.troubles: list[str] = []
         """Why asks have no finding, one sentence each."""
 
+    @cached_property
+    def _card(self) -> Scorecard:
+        """Knows what has to be asked, which depends on the number of samples."""
+        samples = self._plan.sampling.of(self._prepared.task).n
+        return Scorecard(self._prepared.task, samples, (samples,))
+
     def look_up(self, ask: Ask) -> AskResult | None:
         """Returns the finding."""
         return self._findings.get(metric_type.key(ask, self._judge))
-
-    def begin(self, ask: Ask) -> bool:
-        """Says whether it is to be answered now: it has no finding and was not started before."""
-        key = metric_type.key(ask, self._judge)
-        is_new = key not in self._findings and key not in self._started
-        self._started.add(key)
-        return is_new
 
     def notes(self) -> tuple[str, ...]:
         """Names the judge and where programs ran, because the figures depend on both."""
@@ -191,31 +178,55 @@ class AskStore:
 
     def answer_all(self, ports: Ports) -> None:
         """Answers every ask that has no finding. A stop ends it; the pipeline sees the stop at the clock."""
+        if not any(metric(measure.name).asks for measure in metric_uses(self._prepared.task)):
+            return
         try:
             ports.clock.check()
             run(run_checked(self._answer_all(ports), lambda: None, ports.clock))
         except Stopped as stop:
             self.troubles.append(stop.sentence)
 
-    def _open_asks(self, lines: Iterable[bytes]) -> Iterator[tuple[int, int, Ask]]:
-        """Yields each ask without a finding once, however many samples have it."""
-        card = asking_scorecard(self._plan, self._prepared)
+    async def _answer_all(self, ports: Ports) -> None:
+        runners = AskRunners(self._plan, ports)
         problems = {problem.id: problem for problem in self._prepared.problems}
-        for line in lines:
-            attempt = journal.attempt(line)
-            if attempt.problem not in problems:
-                continue
-            by_key = self._asks_by_key(card, problems[attempt.problem], attempt)
-            self._programs.update(key for key, ask in by_key.items() if isinstance(ask, Program))
-            for ask in by_key.values():
-                if self.begin(ask):
-                    yield attempt.problem, attempt.index, ask
+        log = DatasetLog("eval", self._plan, self._prepared.task.name, self._store, ports)
+        lines = journal_lines(log, "judged", lambda: len(self._running))
 
-    def _asks_by_key(self, card: Scorecard, problem: Problem, attempt: Attempt) -> dict[str, Ask]:
-        """Empty for a reply that asks cannot be made of by a defect, which shows again when the problem is judged."""
+        async def worker() -> None:
+            for attempt in map(journal.attempt, lines):
+                if attempt.problem in problems:
+                    by_key = self._asks(problems[attempt.problem], attempt)
+                    self._programs.update(key for key, ask in by_key.items() if isinstance(ask, Program))
+                    await self._answered(by_key, attempt, runners)
+
+        try:
+            await run_workers(worker, self._plan.client_limits.concurrency)
+        finally:
+            await self.close()
+            await runners.close()
+
+    async def answer_now(self, problem: Problem, attempt: Attempt, runners: "AskRunners") -> None:
+        """Answers what has to be asked about one sample."""
+        await self._answered(self._asks(problem, attempt), attempt, runners)
+
+    def run_programs(self, problem: Problem, attempts: Sequence[Attempt], runners: "AskRunners") -> None:
+        """Begins to run the programs of new samples: the cores of the machine are idle while a service answers.
+
+        One that has not ended when the last answer arrives, or that ended with an error, is run again when the run is
+        judged; no defect in judging may end the asking.
+        """
+        for attempt in attempts:
+            by_key = outcome.attempt("the start of programs", lambda: self._asks(problem, attempt))  # noqa: B023
+            for key, ask in by_key.items() if isinstance(by_key, dict) else ():
+                if isinstance(ask, Program) and len(self._running) < _MAX_WAITING:
+                    self._begin(key, ask, attempt, runners)
+
+    def _asks(self, problem: Problem, attempt: Attempt) -> dict[str, Ask]:
+        """By their keys. Empty for a reply that asks cannot be made of by a defect, which shows again when the problem
+        is judged."""
         by_key = outcome.attempt(
             f"the asks of problem {problem.id}",
-            lambda: {metric_type.key(ask, self._judge): ask for ask in card.asks(problem, [attempt])},
+            lambda: {metric_type.key(ask, self._judge): ask for ask in self._card.asks(problem, [attempt])},
         )
         if isinstance(by_key, Defect):
             self.troubles.append(f"problem {problem.id}, sample {attempt.index}: {by_key.sentence}")
@@ -224,39 +235,27 @@ class AskStore:
             raise by_key
         return by_key
 
-    async def _answer_all(self, ports: Ports) -> None:
-        runners = AskRunners(self._plan, ports)
-        progress = JudgingProgress(self._plan, self._prepared, self._store, ports, "judged")
-        open_asks = self._open_asks(progress.lines())
-
-        async def worker() -> None:
-            for problem, index, ask in open_asks:
-                with progress.asking():
-                    await self.answer(problem, index, ask, runners)
-
-        try:
-            await run_workers(worker, self._plan.client_limits.concurrency)
-        finally:
-            await runners.close()
-
-    async def answer_now(self, card: Scorecard, problem: Problem, attempt: Attempt, runners: "AskRunners") -> None:
-        """Answers what has to be asked about one sample; what another sample asks at the same time is asked once."""
-        for key, ask in self._asks_by_key(card, problem, attempt).items():
-            if self.begin(ask):
-                answer = self.answer(attempt.problem, attempt.index, ask, runners)
-                self._running[key] = asyncio.ensure_future(answer)
+    async def _answered(self, by_key: Mapping[str, Ask], attempt: Attempt, runners: "AskRunners") -> None:
+        """What another sample asks at the same time is asked once."""
+        for key, ask in by_key.items():
+            self._begin(key, ask, attempt, runners)
             if key in self._running:
                 await asyncio.shield(self._running[key])
-                self._running.pop(key, None)
 
-    async def close(self) -> None:
-        """Ends what `answer_now` began."""
-        tasks = [*self._running.values()]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+    def _begin(self, key: str, ask: Ask, attempt: Attempt, runners: "AskRunners") -> None:
+        """Unless it has a finding or was begun before."""
+        if key in self._findings or key in self._asked:
+            return
+        self._asked.add(key)
+        self._running[key] = asyncio.ensure_future(self._answer(key, ask, attempt, runners))
+        self._running[key].add_done_callback(lambda task: self._end(key, task))
 
-    async def answer(self, problem: int, index: int, ask: Ask, runners: "AskRunners") -> None:
+    def _end(self, key: str, task: "asyncio.Task[None]") -> None:
+        self._running.pop(key, None)
+        if not task.cancelled():
+            task.exception()  # whoever waits for it is told
+
+    async def _answer(self, key: str, ask: Ask, attempt: Attempt, runners: "AskRunners") -> None:
         """Runs the program or asks the judge, and keeps the finding."""
         try:
             finding = await runners.run(ask)
@@ -265,21 +264,26 @@ class AskStore:
         except Exception as error:  # noqa: BLE001 - of whatever kind, it is no verdict about the answer
             finding = outcome.defect("a judgement", error).sentence
         if isinstance(finding, str):
-            self.troubles.append(f"problem {problem}, sample {index}: {finding}")
+            self.troubles.append(f"problem {attempt.problem}, sample {attempt.index}: {finding}")
             return
-        key = metric_type.key(ask, self._judge)
         self._findings[key] = finding
-        self._store.append(self._file, predictions.line(key, problem, index, ask, finding))
+        self._store.append(self._file, predictions.line(key, attempt.problem, attempt.index, ask, finding))
+
+    async def close(self) -> None:
+        """Ends what is still asked."""
+        tasks = [*self._running.values()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 class AskRunners:
-    """The judge and the sandbox, each opened when it is first needed."""
+    """The judge, opened when it is first needed, and the run's sandbox."""
 
     def __init__(self, plan: RunPlan, ports: Ports) -> None:
         self._plan = plan
         self._ports = ports
         self._judge: JudgeService | None = None
-        self._sandbox: Sandbox | None = None
 
     async def run(self, ask: Ask) -> AskResult | str:
         """Returns the finding, or a sentence that says why there is none."""
@@ -291,67 +295,9 @@ class AskRunners:
                 "These answers are programs, and there is no place to run them.",
                 next_step="model-accuracy-eval doctor",
             )
-        self._sandbox = self._sandbox or self._ports.open_sandbox()
-        execution = await self._sandbox.run(ask)
+        execution = await self._ports.open_sandbox().run(ask)
         return execution.detail or "The sandbox failed." if execution.passed is None else execution
 
     async def close(self) -> None:
-        for opened in (self._judge, self._sandbox):
-            if opened is not None:
-                await opened.close()
-
-
-# Runs programs while the service is still answering, because the cores of the machine are idle until then.
-#
-# A program that has not ended when the last answer arrives is run again when the run is judged.
-
-
-_MAX_WAITING = 256
-"""Programs that wait for a core; more of them would only fill the memory."""
-
-OnSample = Callable[[Problem, Sequence[Attempt]], object]
-
-
-class BackgroundJudge:
-    """Runs the programs of samples as soon as the samples are in the journal."""
-
-    def __init__(self, plan: RunPlan, store: Store, ports: Ports) -> None:
-        self._plan = plan
-        self._store = store
-        self._ask_runners = AskRunners(plan, ports)
-        self._tasks: set[asyncio.Task[None]] = set()
-
-    def on_sample(self, prepared: PreparedDataset) -> OnSample:
-        """Returns the callback for the samples of a dataset; it does nothing where no program is to be run."""
-        if self._plan.settings.mode == "infer" or prepared.task.kind != "generate" or not runs_programs(prepared):
-            return lambda problem, attempts: None
-        ask_store = AskStore(self._plan, prepared, self._store)
-        card = asking_scorecard(self._plan, prepared)
-
-        def start(problem: Problem, attempts: Sequence[Attempt]) -> None:
-            for attempt in attempts:
-                for ask in card.asks(problem, [attempt]):
-                    if isinstance(ask, Program) and len(self._tasks) < _MAX_WAITING and ask_store.begin(ask):
-                        self._start(ask_store, problem.id, attempt.index, ask)
-
-        # No defect in judging may end the asking; when the run is judged, it shows again.
-        return lambda problem, attempts: outcome.attempt("the start of programs", lambda: start(problem, attempts))
-
-    def _start(self, ask_store: AskStore, problem: int, index: int, program: Program) -> None:
-        task = asyncio.ensure_future(ask_store.answer(problem, index, program, self._ask_runners))
-        self._tasks.add(task)
-        task.add_done_callback(self._on_done)
-
-    def _on_done(self, task: "asyncio.Task[None]") -> None:
-        """An exception is not lost: when the run is judged, the program runs again and raises again."""
-        self._tasks.discard(task)
-        if not task.cancelled():
-            task.exception()
-
-    async def close(self) -> None:
-        """Ends the programs that still run."""
-        tasks = list(self._tasks)
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        await self._ask_runners.close()
+        if self._judge is not None:
+            await self._judge.close()

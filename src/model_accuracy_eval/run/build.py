@@ -6,21 +6,22 @@ import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from model_accuracy_eval import __version__
 from model_accuracy_eval.adapter.adapter_container import ContainerLauncher, ContainerOptions
 from model_accuracy_eval.adapter.adapter_process import ProcessLauncher
 from model_accuracy_eval.client.chat import StreamingChat, connect
+from model_accuracy_eval.client.service_client import ServiceClient
+from model_accuracy_eval.client.subject import ServiceSubject
 from model_accuracy_eval.client.transport import proxy_for
 from model_accuracy_eval.errors import BadValue, Refused
 from model_accuracy_eval.hubs.data_fetch import DataFetch
-from model_accuracy_eval.hubs.file_hub import Fetch, FileHub, cache_folder
+from model_accuracy_eval.hubs.file_hub import FileHub, cache_folder
 from model_accuracy_eval.hubs.hub_weights import HubWeights
 from model_accuracy_eval.ports import (
     API_KEYS,
     Launcher,
-    MakeRows,
     Ports,
     ProgressDisplay,
     ServiceRole,
@@ -84,7 +85,7 @@ def of_run(settings: Settings, environment: Mapping[str, str]) -> tuple[ApiKeys,
 def hub(
     environment: Mapping[str, str],
     *,
-    fetch: Fetch | None = None,
+    fetch: DataFetch | None = None,
     adapter_user: UnprivilegedUser | None = None,
     update: bool = False,
     keep_lock: bool = True,
@@ -95,21 +96,9 @@ def hub(
     return FileHub(environment, fetch=fetch, guard=guard, update=update, keep_lock=keep_lock)
 
 
-def data_fetch(
-    environment: Mapping[str, str], *, say: Callable[[str], object], check: Callable[[], object] = lambda: None
-) -> Fetch:
-    """The network, for data files that are not on this machine."""
-    return DataFetch(environment, check=check, say=say)
-
-
 def fetching_hub(environment: Mapping[str, str], say: Callable[[str], object], *, update: bool = False) -> FileHub:
     """The hub of a command that fetches data and does nothing else."""
-    return hub(environment, fetch=data_fetch(environment, say=say), update=update)
-
-
-def trusted_python(environment: Mapping[str, str]) -> MakeRows:
-    """Runs the Python of task files that the user trusts."""
-    return TrustedRows(environment)
+    return hub(environment, fetch=DataFetch(environment, say=say), update=update)
 
 
 def _refuse_python(recipe: Recipe, rows: object, read: object) -> list[JSONObject]:
@@ -128,9 +117,23 @@ def connect_service(
     keys: ApiKeys | None = None,
 ) -> StreamingChat:
     """A client with the key of its role and the proxy of its address. `keys`: None: those of the roles' variables."""
-    key = (keys or ApiKeys(environment)).of(role)
-    proxy = proxy_for(service.base_url, environment)
-    return connect(service, limits, api_key=key.reveal(), key_name=key.name, proxy=proxy)
+    return connect(service, limits, **_access(environment, service, keys or ApiKeys(environment), role))
+
+
+def open_subject(
+    environment: Mapping[str, str], service: Service, limits: ClientLimits, *, keys: ApiKeys
+) -> ServiceSubject:
+    """What probes of faults ask the service with."""
+    return ServiceSubject(ServiceClient(service, limits, **_access(environment, service, keys, "model")))
+
+
+def _access(environment: Mapping[str, str], service: Service, keys: ApiKeys, role: ServiceRole) -> dict[str, Any]:
+    key = keys.of(role)
+    return {
+        "api_key": key.reveal(),
+        "key_name": key.name,
+        "proxy": proxy_for(service.base_url, environment),
+    }
 
 
 def local_ports(
@@ -154,19 +157,22 @@ def local_ports(
     """
     settings, group = plan.settings, groups.of_all(plan.groups, [task.name for task in plan.tasks])
     display = wrap_display(progress_display(progress, clock.elapsed, group=group))
+    # The variable that the hub's own tools read.
+    hub_token = "MODELSCOPE_API_TOKEN" if (settings.model or "").startswith("ms:") else "HF_TOKEN"
     keys, word = of_run(settings, environment)
     if word and settings.mode != "eval":
         display.say(word)
     return Ports(
         connect=partial(connect_service, environment, keys=keys),
+        open_subject=partial(open_subject, environment, keys=keys),
         launcher=_launcher(plan, environment, clock, labels, adapter_user, say=display.say),
         hub=hub(
             environment,
-            fetch=None if settings.offline else data_fetch(environment, check=clock.check, say=display.say),
+            fetch=None if settings.offline else DataFetch(environment, check=clock.check, say=display.say),
             adapter_user=adapter_user,
             keep_lock=not private_folder,
         ),
-        make_rows=trusted_python(environment) if settings.trust_python else _refuse_python,
+        make_rows=TrustedRows(environment) if settings.trust_python else _refuse_python,
         open_sandbox=partial(
             open_sandbox,
             settings.sandbox,
@@ -179,7 +185,7 @@ def local_ports(
         weights_source=HubWeights(
             environment,
             settings.weights_dir or str(cache_folder(environment) / "weights"),
-            token=model_token or _hub_token(plan, environment),
+            token=model_token or Secret(environment.get(hub_token, ""), hub_token),
             check=clock.check,
             say=display.say,
         ),
@@ -229,12 +235,6 @@ def _container_launcher(
         labels=labels or Labels(repository="", run_id=plan.run_id),
     )
     return ContainerLauncher(environment, options, check=clock.check, say=say)
-
-
-def _hub_token(plan: RunPlan, environment: Mapping[str, str]) -> Secret:
-    """The variable that the hub's own tools read."""
-    name = "MODELSCOPE_API_TOKEN" if (plan.settings.model or "").startswith("ms:") else "HF_TOKEN"
-    return Secret(environment.get(name, ""), name)
 
 
 def _npus() -> list[str]:

@@ -5,12 +5,10 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from model_accuracy_eval.errors import EvalError
-from model_accuracy_eval.ports import Ports, Store
+from model_accuracy_eval.ports import Store
 from model_accuracy_eval.records import (
     AskedPart,
     Attempt,
-    FigureSoFar,
     Gate,
     Interval,
     PreparedDataset,
@@ -22,24 +20,21 @@ from model_accuracy_eval.records import (
 )
 from model_accuracy_eval.run import outcome
 from model_accuracy_eval.run.ask_store import AskRunners, AskStore
-from model_accuracy_eval.run.previous_run import Baseline
+from model_accuracy_eval.run.previous_run import ComparedRun, differently_drawn
 from model_accuracy_eval.run_folder import journal
 from model_accuracy_eval.scoring.figures import groups
 from model_accuracy_eval.scoring.figures.intervals import ClusterSums
 from model_accuracy_eval.scoring.figures.scorecard import Scorecard
-from model_accuracy_eval.scoring.metrics.metric_type import AskResults
 from model_accuracy_eval.scoring.verdicts import gates
-from model_accuracy_eval.scoring.verdicts.comparison_statistics import DatasetOutcome
 from model_accuracy_eval.scoring.verdicts.following import (
     FollowedFigure,
-    FollowedGate,
     Following,
     PrefixReader,
     SampleEnds,
     baseline_figure,
     followed_figures,
 )
-from model_accuracy_eval.scoring.verdicts.sequential import PlannedSize, stop_lines
+from model_accuracy_eval.scoring.verdicts.sequential import BaselineFigure, PlannedSize, StopLines, stop_lines
 
 _UNKNOWN = (0.0, 1.0)
 
@@ -54,7 +49,7 @@ class EarlyStop(NamedTuple):
 NO_STOP = EarlyStop({}, {})
 
 
-def early_stop(plan: RunPlan, datasets: Sequence[PreparedDataset], base: Baseline | None) -> EarlyStop:
+def early_stop(plan: RunPlan, datasets: Sequence[PreparedDataset], base: ComparedRun | None) -> EarlyStop:
     """What the settings want followed."""
     followings: dict[str, Following] = {}
     reasons: dict[str, str] = {}
@@ -67,14 +62,16 @@ def early_stop(plan: RunPlan, datasets: Sequence[PreparedDataset], base: Baselin
     return EarlyStop(followings, reasons)
 
 
-def _following(plan: RunPlan, prepared: PreparedDataset, base: Baseline | None) -> Following | str:
+def _following(plan: RunPlan, prepared: PreparedDataset, base: ComparedRun | None) -> Following | str:
     """Or why the dataset is asked whole."""
     name = prepared.task.name
     n = plan.sampling.of(prepared.task).n
     problems = tuple(problem.id for problem in prepared.problems)
     own = [gate for gate in plan.gates if gate.dataset == name]
-    if whole := _gated_groups(plan, name):
-        return f"the gate on {whole[0]} is about the whole of it"
+    by_name = {group.name: group for group in plan.groups}
+    for gated in (gate.dataset for gate in plan.gates if gate.dataset in by_name):
+        if name in groups.datasets(by_name[gated], by_name):
+            return f"the gate on {gated} is about the whole of it"
     if not own:
         return "it has no gate"
     available = followed_figures(prepared.task, n, plan.k)
@@ -92,164 +89,106 @@ def _following(plan: RunPlan, prepared: PreparedDataset, base: Baseline | None) 
         figures=figures,
         seed=f"{plan.run_id} {name}",
     )
-    before = _Before.of(prepared, base, plan)
+    before = base.results.get(name) if base else None
+    if before is not None and (before.version != prepared.version or not before.problem_results):
+        before = None
     is_greedy = plan.settings.gate_on == "reruns" and plan.sampling.of(prepared.task).temperature == 0
     of = prepared.draw.population if prepared.draw and plan.settings.gate_on == "reruns" else None
-    followed = [_followed_gate(plan, gate, following, before, of=of, is_greedy=is_greedy) for gate in own]
+    is_drawn_alike = base is not None and base.drawn is not None and not differently_drawn(base.drawn, plan.sampling)
+
+    def baseline_of(gate: Gate) -> BaselineFigure | None:
+        return baseline_figure(before, gate.metric, is_drawn_alike=is_drawn_alike) if before else None
+
+    followed = [_followed_gate(plan, gate, following, baseline_of, of=of, is_greedy=is_greedy) for gate in own]
     known = tuple(gate for gate in followed if gate is not None)
     if len(known) < len(followed):
         return f"the gate '{own[followed.index(None)]}' is decided only by the whole of it"
     return replace(following, gates=known)
 
 
-def _gated_groups(plan: RunPlan, dataset: str) -> list[str]:
-    """The groups with a gate that the dataset is a member of."""
-    by_name = {group.name: group for group in plan.groups}
-    gated = [gate.dataset for gate in plan.gates if gate.dataset in by_name]
-    return [name for name in gated if dataset in groups.datasets(by_name[name], by_name)]
-
-
-class _Before(NamedTuple):
-    """A baseline's outcome on the same questions."""
-
-    side: DatasetOutcome
-    is_drawn_alike: bool
-
-    @classmethod
-    def of(cls, prepared: PreparedDataset, base: Baseline | None, plan: RunPlan) -> "_Before | None":
-        side = base.sides.get(prepared.task.name) if base else None
-        if base is None or side is None or side.version != prepared.version or not side.problems:
-            return None
-        return cls(side, base.is_drawn_like(plan.sampling))
-
-
 def _followed_gate(
-    plan: RunPlan, gate: Gate, following: Following, before: _Before | None, *, of: int | None, is_greedy: bool
-) -> FollowedGate | None:
+    plan: RunPlan,
+    gate: Gate,
+    following: Following,
+    baseline_of: Callable[[Gate], BaselineFigure | None],
+    *,
+    of: int | None,
+    is_greedy: bool,
+) -> StopLines | None:
     """`of`: how many problems a sample was drawn from. `is_greedy`: samples of a problem will be one and the same."""
     figure = following.figures[gate.metric]
     of = None if gate.from_baseline else of  # a change is about the problems that both runs are asked
     size = PlannedSize(len(following.problems), following.n, of)
     draws = size.draws(of_samples=figure.is_mean_of_samples and not is_greedy, drawn=figure.drawn)
-    base = None
-    if before and not of:  # what a baseline says is about its problems, not about all
-        base = baseline_figure(before.side, gate.metric, is_drawn_alike=before.is_drawn_alike)
-    lines = stop_lines(gate, draws, gates.rule(plan), drawn=figure.drawn or of is not None, base=base)
-    if lines is None:
-        return None
-    return FollowedGate(gate=gate, lines=lines)
-
-
-class SampleJudge:
-    """What single samples are worth to the figures that are followed."""
-
-    def __init__(self, plan: RunPlan, prepared: PreparedDataset, following: Following, look_up: AskResults) -> None:
-        self._n = following.n
-        self._figures = tuple(following.figures)
-        self._places = {problem: place for place, problem in enumerate(following.problems)}
-        self._problems = {problem.id: problem for problem in prepared.problems}
-        self.card = Scorecard(
-            prepared.task,
-            self._n,
-            plan.k,
-            ask_results=look_up,
-        )
-
-    def place(self, problem: int) -> int | None:
-        return self._places.get(problem)
-
-    def ends(self, attempt: Attempt) -> SampleEnds:
-        """As if all samples of the problem were like this one. What cannot be judged may be worth anything."""
-        problem = self._problems[attempt.problem]
-        result = outcome.attempt(
-            f"the judging of problem {problem.id}", lambda: self.card.judge(problem, [attempt] * self._n)
-        )
-        if isinstance(result, EvalError):
-            return dict.fromkeys(self._figures, _UNKNOWN)
-        ends: dict[str, tuple[float, float]] = {}
-        for name in self._figures:
-            value, bounds = result.figures.get(name), result.bounds.get(name)
-            if value is None or bounds is not None:
-                ends[name] = _UNKNOWN
-            else:
-                ends[name] = (min(max(value / 100, 0.0), 1.0),) * 2
-        return ends
-
-
-def read_again(
-    plan: RunPlan, prepared: PreparedDataset, following: Following, store: Store, *, look_up: AskResults
-) -> PrefixReader:
-    """Reads the journal of a dataset, as far as its gates needed it."""
-    reader = PrefixReader(following)
-    judge = SampleJudge(plan, prepared, following, look_up)
-    label, dataset = plan.settings.label, prepared.task.name
-    answered: set[tuple[int, int]] = set()
-    for line in store.lines(journal.file(label, dataset)):
-        answered.add(journal.key(line))
-        _tell(reader, judge, journal.attempt(line))
-    for line in store.lines(journal.failures_file(label, dataset)):
-        if journal.key(line) not in answered:
-            _tell(reader, judge, journal.failure(line))
-    return reader
-
-
-def _tell(reader: PrefixReader, judge: SampleJudge, attempt: Attempt) -> None:
-    place = judge.place(attempt.problem)
-    if place is not None:
-        reader.tell(place, attempt.index, judge.ends(attempt))
+    base = None if of else baseline_of(gate)  # what a baseline says is about its problems, not about all
+    return stop_lines(gate, draws, gates.rule(plan), drawn=figure.drawn or of is not None, base=base)
 
 
 class Follower:
-    """Judges the samples of one dataset while it is asked."""
+    """Judges the samples of one dataset, one by one: while it is asked, or again when all of it was."""
 
     def __init__(
-        self, plan: RunPlan, prepared: PreparedDataset, following: Following, store: Store, ports: Ports
+        self, plan: RunPlan, prepared: PreparedDataset, following: Following, store: Store, ask_store: AskStore
     ) -> None:
         self.following = following
-        self._plan = plan
-        self._prepared = prepared
+        self._problems = prepared.problems
+        self._places = {problem: place for place, problem in enumerate(following.problems)}
         self._store = store
-        self._kept = AskStore(plan, prepared, store)
-        self._runners = AskRunners(plan, ports)
-        self._judge = SampleJudge(plan, prepared, following, self._kept.look_up)
-        self._reader = PrefixReader(following)
+        self._journal = journal.file(plan.settings.label, prepared.task.name)
+        self._failures = journal.failures_file(plan.settings.label, prepared.task.name)
+        self._ask_store = ask_store
+        self._card = Scorecard(prepared.task, following.n, plan.k, ask_results=ask_store.look_up)
+        self.reader = PrefixReader(following)
         self._inbox: dict[int, list[Attempt]] = {}
+
+    def read_again(self) -> None:
+        """Reads what was asked, as far as the gates needed it."""
+        answered: set[tuple[int, int]] = set()
+        for line in self._store.lines(self._journal):
+            answered.add(journal.key(line))
+            self._tell(journal.attempt(line))
+        for line in self._store.lines(self._failures):
+            if journal.key(line) not in answered:
+                self._tell(journal.failure(line))
 
     def on_sample(self, problem: Problem, attempts: Sequence[Attempt]) -> None:
         """Notes new samples, those without an answer included; `read` judges them."""
         self._inbox.setdefault(problem.id, []).extend(attempts)
 
-    async def replay(self) -> None:
+    async def replay(self, runners: AskRunners) -> None:
         """Reads everything that the journal holds, as if it had just come."""
-        self._reader = PrefixReader(self.following)
+        self.reader = PrefixReader(self.following)
         self._inbox.clear()
-        for line in self._store.lines(journal.file(self._plan.settings.label, self._prepared.task.name)):
-            attempt = journal.attempt(line)
-            if (place := self._judge.place(attempt.problem)) is not None:
-                await self._read(place, attempt)
+        for line in self._store.lines(self._journal):
+            await self._read(journal.attempt(line), runners)
 
-    async def read(self, place: int) -> None:
+    async def read(self, place: int, runners: AskRunners) -> None:
         """Judges what has come of a problem; programs are run and judges asked where that takes them."""
         for attempt in self._inbox.pop(self.following.problems[place], ()):
-            await self._read(place, attempt)
+            await self._read(attempt, runners)
 
-    async def _read(self, place: int, attempt: Attempt) -> None:
-        await self._kept.answer_now(self._judge.card, self._prepared.problems[place], attempt, self._runners)
-        self._reader.tell(place, attempt.index, self._judge.ends(attempt))
+    async def _read(self, attempt: Attempt, runners: AskRunners) -> None:
+        if attempt.problem in self._places:
+            await self._ask_store.answer_now(self._problems[self._places[attempt.problem]], attempt, runners)
+            self._tell(attempt)
 
-    @property
-    def is_done(self) -> bool:
-        return self._reader.is_done
+    def _tell(self, attempt: Attempt) -> None:
+        place = self._places.get(attempt.problem)
+        if place is not None:
+            self.reader.tell(place, attempt.index, self._ends(self._problems[place], attempt))
 
-    def so_far(self) -> FigureSoFar | None:
-        return self._reader.so_far.figure()
-
-    def lacks(self, place: int) -> tuple[int, ...]:
-        return self._reader.lacks(place)
-
-    async def close(self) -> None:
-        await self._kept.close()
-        await self._runners.close()
+    def _ends(self, problem: Problem, attempt: Attempt) -> SampleEnds:
+        """As if all samples of the problem were like this one. What cannot be judged may be worth anything."""
+        result = outcome.attempt(
+            f"the judging of problem {problem.id}", lambda: self._card.judge(problem, [attempt] * self.following.n)
+        )
+        ends: dict[str, tuple[float, float]] = dict.fromkeys(self.following.figures, _UNKNOWN)
+        if isinstance(result, ProblemResult):
+            for name in ends:
+                value = result.figures.get(name)
+                if value is not None and name not in result.bounds:
+                    ends[name] = (min(max(value / 100, 0.0), 1.0),) * 2
+        return ends
 
 
 # The figures of a dataset that was asked no further than was needed: which samples count, and what they show.

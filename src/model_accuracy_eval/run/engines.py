@@ -7,10 +7,10 @@ import os
 import signal
 import tempfile
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
@@ -19,7 +19,6 @@ from model_accuracy_eval.adapter.adapter_files import VISIBLE_NPUS, port_owner
 from model_accuracy_eval.cluster import (
     NodeFacts,
     NodeNews,
-    NodeService,
     NodeTrouble,
     SandboxFacts,
     ray_replicas,
@@ -28,10 +27,9 @@ from model_accuracy_eval.cluster.ray_connection import NodeWeights, RayConnectio
 from model_accuracy_eval.cluster.ray_replicas import RayReplicas
 from model_accuracy_eval.cluster.ray_sandbox import RaySandbox
 from model_accuracy_eval.errors import AdapterFailed, EvalError
-from model_accuracy_eval.ports import Activity, Chat, LoglikelihoodClient, Ports, Sandbox
+from model_accuracy_eval.ports import Chat, LoglikelihoodClient, Ports, ProgressDisplay, Sandbox
 from model_accuracy_eval.records import (
     ClientLimits,
-    Counts,
     Fault,
     JSONObject,
     LoglikelihoodRequest,
@@ -42,7 +40,7 @@ from model_accuracy_eval.records import (
     Request,
     RequestMethod,
     RunPlan,
-    Samplers,
+    Service,
     WeightsInfo,
 )
 from model_accuracy_eval.records.code import Execution, Program
@@ -93,14 +91,14 @@ class ReplicaNode:
 
     async def start(
         self, plan: RunPlan, number: int, adapter: bytes, weights: str, rank: Mapping[str, str]
-    ) -> NodeService | NodeTrouble | None:
+    ) -> Service | NodeTrouble | None:
         """Starts deploy.sh in a copy of the adapter's folder, and waits until it serves, unless another node does.
         `rank`: variables that say which node of its replica this is."""
         return await asyncio.to_thread(_told, lambda: self._start(plan, number, adapter, weights, rank))
 
     def _start(
         self, plan: RunPlan, number: int, adapter: bytes, weights: str, rank: Mapping[str, str]
-    ) -> NodeService | None:
+    ) -> Service | None:
         with self._starting:
             folder = Path(self._at_end.enter_context(tempfile.TemporaryDirectory(prefix="replica-")))
             self._media = folder / "media"
@@ -127,8 +125,7 @@ class ReplicaNode:
             return None
         named = replace(live.service, base_url=f"http://{_address()}:{live.port}")
         # Each node may keep weights of a hub in a cache of its own, after which servers name the model.
-        named = replace(named, model=weights) if named.model == path else named
-        return NodeService(service=named)
+        return replace(named, model=weights) if named.model == path else named
 
     def _free_port(self, wished: int) -> int:
         """That one or the next that nobody has, and no other replica of this node has been given."""
@@ -164,14 +161,9 @@ class ReplicaNode:
         reply = await self._loglikelihoods[limits].loglikelihood(placed)
         return reply, self._chat(limits).sends_finish_reasons
 
-    async def models(self, limits: ClientLimits) -> tuple[str, ...]:
-        return await self._chat(limits).models()
-
-    async def context_length(self, limits: ClientLimits) -> int | None:
-        return await self._chat(limits).context_length()
-
-    async def samplers(self, limits: ClientLimits, probes: Sequence[Request]) -> Samplers | Fault:
-        return await self._chat(limits).samplers(probes)
+    async def call(self, limits: ClientLimits, method: str, *arguments: object) -> Any:
+        """What another method of the client says."""
+        return await getattr(self._chat(limits), method)(*arguments)
 
     async def news(self) -> NodeNews:
         """Looks after deploy.sh too."""
@@ -210,14 +202,16 @@ class ReplicaNode:
         for digest, content in media.items():
             if not (file := self._media / digest).exists():
                 file.write_bytes(content)
-        messages = tuple(
-            replace(message, media=tuple(self._here(each) if each.sha256 in media else each for each in message.media))
-            for message in request.messages
-        )
-        return replace(request, messages=messages)
 
-    def _here(self, media: Media) -> Media:
-        return replace(media, place=MediaPlace(file=str(self._media / media.sha256)))
+        def here(shown: Media) -> Media:
+            return (
+                replace(shown, place=MediaPlace(file=str(self._media / shown.sha256)))
+                if shown.sha256 in media
+                else shown
+            )
+
+        messages = (replace(each, media=tuple(map(here, each.media))) for each in request.messages)
+        return replace(request, messages=tuple(messages))
 
     def _refusal(self, trouble: NodeTrouble) -> Reply:
         return Reply(id="", fault=Fault(kind="refused", sentence=trouble.sentence, lasting=True))
@@ -247,8 +241,8 @@ def measure_weights(plan: RunPlan, reference: str, limit: str) -> WeightsInfo | 
     return replace(found, sentence=f"{found.sentence} (On {_address()}.)") if isinstance(found, NodeTrouble) else found
 
 
-class _Sentences:
-    """Implements `ports.ProgressDisplay`: what is said is kept until it is fetched."""
+class _Sentences(ProgressDisplay):
+    """What is said is kept until it is fetched; nobody watches the rest."""
 
     def __init__(self) -> None:
         self._kept: list[str] = []
@@ -259,19 +253,6 @@ class _Sentences:
 
     def say(self, sentence: str) -> None:
         self._kept.append(sentence)
-
-    def enter(self, stage: str) -> None: ...
-
-    def begin(self, dataset: str, counts: Counts, activity: Activity | None = None) -> None: ...
-
-    def tick(self) -> None:
-        """Nobody watches."""
-
-    def update(self, dataset: str, counts: Counts) -> None: ...
-
-    def end(self, dataset: str, counts: Counts) -> None: ...
-
-    def close(self) -> None: ...
 
 
 def _told(work: Callable[[], Result]) -> Result | NodeTrouble:
@@ -357,18 +338,7 @@ def on_ray(ports: Ports, plan: RunPlan, environment: Mapping[str, str]) -> Ports
     return dataclasses.replace(ports, open_sandbox=sandbox.open)
 
 
-P = ParamSpec("P")
-MakePorts = Callable[Concatenate[RunPlan, Mapping[str, str], P], Ports]
-
-
-def _with_engines(make: MakePorts[P]) -> MakePorts[P]:
-    def ports(plan: RunPlan, environment: Mapping[str, str], /, *others: P.args, **named: P.kwargs) -> Ports:
-        parts = make(plan, environment, *others, **named)
-        if plan.settings.engine == "local":
-            return parts
-        return on_ray(parts, plan, environment)
-
-    return ports
-
-
-ports = _with_engines(local_ports)
+def ports(plan: RunPlan, environment: Mapping[str, str], clock: SignalClock, *others: Any, **named: Any) -> Ports:
+    """Those of `build.local_ports`, or of a cluster, if the plan says so."""
+    parts = local_ports(plan, environment, clock, *others, **named)
+    return parts if plan.settings.engine == "local" else on_ray(parts, plan, environment)

@@ -14,10 +14,19 @@ from msgspec.structs import replace
 
 from model_accuracy_eval.errors import AdapterFailed, NoHonestScore
 from model_accuracy_eval.ports import LoglikelihoodClient, Ports, Store
-from model_accuracy_eval.records import Fault, PreparedDataset, Reply, RequestMethod, RunPlan, Service
-from model_accuracy_eval.run.ask_store import BackgroundJudge
+from model_accuracy_eval.records import (
+    ClientLoad,
+    Fault,
+    PreparedDataset,
+    Reply,
+    RequestMethod,
+    RunPlan,
+    RunSpeed,
+    Service,
+)
+from model_accuracy_eval.run.ask_store import AskRunners
+from model_accuracy_eval.run.client_load import ClientClock
 from model_accuracy_eval.run.deploy import LiveService
-from model_accuracy_eval.run.early_stop import Follower
 from model_accuracy_eval.run.replica_pool import Replica, ReplicaPool, agreed_loglikelihoods
 from model_accuracy_eval.run.rounds import ask_in_turns, converse, with_calls_in_texts
 from model_accuracy_eval.run.run_progress import SpareTime
@@ -41,6 +50,10 @@ class Asked(NamedTuple):
     """How long fewer requests were under way than may be, because none was left; None: it did not come to that."""
     answered_before: int = 0
     """Samples that were in the journals already."""
+    client: ClientLoad | None = None
+    """How busy this process was; None: nobody has looked."""
+    of_shards: RunSpeed | None = None
+    """How fast the services of a merged run were, which shards have measured."""
 
 
 def collect(
@@ -56,21 +69,15 @@ def collect(
     not all samples may be needed."""
     if live.service.samplers:
         plan = replace(plan, sampling=replace(plan.sampling, neutral=live.service.samplers.neutral))
-    judge = BackgroundJudge(plan, store, ports)
-    followers = {
-        prepared.task.name: Follower(plan, prepared, followings[prepared.task.name], store, ports)
-        for prepared in datasets
-        if prepared.task.name in followings
-    }
-    spare = SpareTime()
+    spare, runners = SpareTime(), AskRunners(plan, ports)
     collectors = [
         SampleCollector(
-            plan, prepared, store, ports, followers.get(prepared.task.name) or judge.on_sample(prepared), spare=spare
+            plan, prepared, store, ports, runners=runners, following=followings.get(prepared.task.name), spare=spare
         )
         for prepared in datasets
     ]
     try:
-        return run(_Inference(plan, collectors, live, store, ports).run(judge))
+        return run(_Inference(plan, collectors, live, store, ports).run(runners))
     finally:
         for collector in collectors:
             collector.close()
@@ -98,17 +105,18 @@ class _Inference:
         self._silences = 0
         """Requests in a row that were lost because all their tries got no answer in time."""
 
-    async def run(self, judge: BackgroundJudge) -> Asked:
-        service, chat = self._live.service, self._connect()
+    async def run(self, runners: AskRunners) -> Asked:
+        service, chat, client = self._live.service, self._connect(), ClientClock(self._ports.clock.now())
         try:
             await run_checked(self._run(chat), lambda: self._check(chat), self._ports.clock)
         finally:
+            load = client.end()
             await chat.close()
-            await judge.close()
-            for follower in filter(None, (each.follower for each in self._collectors)):
-                await follower.close()
+            for each in self._collectors:
+                await each.ask_store.close()
+            await runners.close()
         service = replace(service, sends_finish_reasons=chat.sends_finish_reasons)
-        return Asked(service, round(self._tail_seconds, 3), self._answered_before)
+        return Asked(service, round(self._tail_seconds, 3), self._answered_before, load)
 
     def _connect(self) -> ReplicaPool:
         limits = self._plan.client_limits
@@ -145,9 +153,12 @@ class _Inference:
     async def _run(self, chat: ReplicaPool) -> None:
         """Asks for everything, then again for what was taken for complete before the first finish_reason came."""
         known = chat.sends_finish_reasons is True
-        opened = [await each.needed(each.open(drop_unfinished=known)) for each in self._collectors]
+        requests: list[SampleRequest] = []
+        for each in self._collectors:
+            if known:
+                each.drop_unfinished()
+            requests += await each.needed(each.open())
         self._answered_before = sum(each.counts.answered for each in self._collectors)
-        requests = [item for of_dataset in opened for item in of_dataset]
         await self._ask_all(longest_first(requests, self._plan, self._store, self._ports), chat)
         if chat.sends_finish_reasons and not known:
             dropped = [(each, each.drop_unfinished()) for each in self._collectors]
@@ -167,17 +178,14 @@ class _Inference:
 
     async def _worker(self, stream: Iterator[SampleRequest], chat: ReplicaPool) -> None:
         while (request := self._next(stream)) is not None:
-            follower = request.collector.follower
-            request.collector.activity.begin_request()
-            try:
-                ask = self._answer if follower is None else self._while_needed
+            is_followed = request.collector.follower is not None
+            with request.collector.activity.request():
+                ask = self._while_needed if is_followed else self._answer
                 answered = await ask(request, chat)
-            finally:
-                request.collector.activity.end_request()
             if answered is not None:
                 self._take(request, *answered)
-            if answered is not None and follower is not None:
-                await self._follow(request, follower)
+            if answered is not None and is_followed:
+                await self._follow(request)
         if self._tail_began is None:
             self._tail_began = self._ports.clock.elapsed()
 
@@ -208,10 +216,10 @@ class _Inference:
                 await asyncio.gather(task, return_exceptions=True)
         return None if task.cancelled() else task.result()
 
-    async def _follow(self, request: SampleRequest, follower: Follower) -> None:
+    async def _follow(self, request: SampleRequest) -> None:
         """Lets the dataset's gates read the new samples."""
-        await follower.read(request.place)
-        if follower.is_done:
+        await request.collector.read(request)
+        if request.collector.is_done:
             request.collector.abandon()
         else:
             self._queue.extend(request.collector.next_inside(request))

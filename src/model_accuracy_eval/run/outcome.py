@@ -2,12 +2,24 @@
 
 import re
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
 from model_accuracy_eval.errors import Defect, EvalError, NoHonestScore, Stopped
 from model_accuracy_eval.ports import Clock
-from model_accuracy_eval.records import DatasetResult, Decision, Gate, GateResult, Outcome, RunPlan
+from model_accuracy_eval.records import (
+    Comparison,
+    DatasetResult,
+    Decision,
+    Gate,
+    GateResult,
+    Outcome,
+    RunPlan,
+    Service,
+    SummaryRow,
+)
+from model_accuracy_eval.report import comparison, figures
+from model_accuracy_eval.report.languages import say
 from model_accuracy_eval.scoring.figures import groups
 from model_accuracy_eval.scoring.verdicts.gates import by_dataset
 
@@ -21,8 +33,13 @@ def conclude(
     results: tuple[GateResult, ...],
     folder: str,
     judged: Sequence[DatasetResult] = (),
+    *,
+    compared: Comparison | None = None,
+    service: Service | None = None,
 ) -> Outcome:
-    """Returns the trouble if there was some, else the worst decision of the gates.
+    """Returns the trouble if there was some, else the worst decision of the gates. Its sentence is what everybody says
+    of the run: what to look at before figures are believed, the verdict with its figures, what has changed, what is
+    missing, and who has answered.
 
     Without a gate nothing else could say that samples of what was `judged` were never asked.
     """
@@ -37,36 +54,102 @@ def conclude(
             about=trouble.about,
             next_step=trouble.next_step,
         )
+    first, besides = [*_look_first(judged)], [*_besides(plan, judged, compared, service)]
     decisions = [(result.decision, result.sentence) for result in results]
     if missing_samples(judged) and not results:
         decisions = [("undecided", _missing(plan, judged, folder))]
+    # What becomes of an undecided gate is the user's to say.
+    as_if: dict[str, Decision] = {"block": "undecided", "fail": "failed", "pass": "passed"}
+    undecided = as_if[plan.settings.on_undecided]
+    decisions = [(undecided if decided == "undecided" else decided, sentence) for decided, sentence in decisions]
     for decision, exit_code in _DECISIONS:
-        sentences = [sentence for decided, sentence in decisions if _counts_as(decided, plan) == decision]
+        sentences = [sentence for decided, sentence in decisions if decided == decision]
         if sentences:
-            return Outcome(
-                conclusion=decision, exit_code=exit_code, stage="gates", sentence=" ".join(sentences), folder=folder
-            )
-    sentence = _without_gate(plan, judged)
+            sentence = " ".join([*first, *sentences, *besides])
+            return Outcome(conclusion=decision, exit_code=exit_code, stage="gates", sentence=sentence, folder=folder)
+    sentence = " ".join([*first, *_without_gate(plan, judged, besides)])
     if plan.settings.mode == "infer":
-        sentence = "Every sample was asked; judge them with --mode eval --reuse."
+        sentence = say("Every sample was asked; judge them with --mode eval --reuse.")
     if plan.shard:
-        sentence = f"The shard {plan.shard} is complete; `merge` makes one report of all {plan.shard.count}."
+        sentence = say(
+            "The shard {shard} is complete; `merge` makes one report of all {count}.",
+            shard=plan.shard,
+            count=plan.shard.count,
+        )
     return Outcome(conclusion="complete", exit_code=0, stage="done", sentence=sentence, folder=folder)
 
 
-def _without_gate(plan: RunPlan, judged: Sequence[DatasetResult]) -> str:
-    """What a run without a gate leaves open, and the gate that would answer it: on the group, if all are of one."""
+_LOOKED_AT = 3
+"""Datasets of which the sentence says what to look at."""
+
+
+def _look_first(judged: Sequence[DatasetResult]) -> Iterator[str]:
+    """What to look at before the figures are believed."""
+    doubtful = [result for result in judged if result.look_first]
+    yield from (f"{result.dataset}: {result.look_first}" for result in doubtful[:_LOOKED_AT])
+    if others := [result.dataset for result in doubtful[_LOOKED_AT:]]:
+        yield say("It is like that with {count} more: {datasets}.", count=len(others), datasets=", ".join(others))
+
+
+def _besides(
+    plan: RunPlan, judged: Sequence[DatasetResult], compared: Comparison | None, service: Service | None
+) -> Iterator[str]:
+    """What no gate says."""
+    if compared is not None:
+        yield comparison.verdict(compared)
+    lost = {result.dataset: result.counts.failed + result.counts.missing for result in judged}
+    if any(lost.values()):
+        yield say("{count} samples have no answer ({by}).", count=f"{sum(lost.values()):,}", by=by_dataset(lost))
+    if service is not None and service.answered_by:
+        yield say("Asked for the model '{asked}', '{other}' answered.", asked=service.model, other=service.answered_by)
+
+
+_TOLD = 3
+"""Datasets of which the sentence has the figure."""
+
+
+def _without_gate(plan: RunPlan, judged: Sequence[DatasetResult], besides: Sequence[str]) -> Iterator[str]:
+    """The figures of a run without a gate, and the gate that would judge them: on the group, if all are of one."""
     group = groups.of_all(plan.groups, [result.dataset for result in judged])
     rows = [row for row in groups.all_rows(plan.groups, judged) if row.dataset == group]
-    rows = rows or next((list(result.rows) for result in judged if result.rows), [])
-    if not rows:
-        return "No gate says whether that is good enough."
-    metrics = [row.metric for row in rows if row.value is not None]
-    # The first figure, or its mean over the samples, which alone has no name beside it: "avg@5(…)" is another figure's.
-    metric = next((name for name in metrics if re.fullmatch(r"avg@\d+", name)), metrics[0] if metrics else "accuracy")
-    gate = Gate(dataset=rows[0].dataset, metric=metric, comparison=">=", threshold=0)
+    by_name = {group: rows} if rows else {result.dataset: result.rows for result in judged if result.rows}
+    firsts = [row for name in by_name if (row := _first(by_name[name])) is not None]
+    for row in firsts[:_TOLD]:
+        yield _figure(row)
+    if len(firsts) > _TOLD:
+        yield say("{count} more datasets are in the report.", count=len(firsts) - _TOLD)
+    yield from besides
+    if not by_name:
+        yield say("No gate says whether that is good enough.")
+        return
+    name, metric = (firsts[0].dataset, firsts[0].metric) if firsts else (next(iter(by_name)), "accuracy")
+    gate = Gate(dataset=name, metric=metric, comparison=">=", threshold=0)
     typed = shlex.quote(f"{str(gate).removesuffix('0')}NUMBER")
-    return f"Whether that is good enough, a gate would say: --gate {typed}."
+    yield say("Whether that is good enough, a gate would say: {gate}.", gate=f"--gate {typed}")
+
+
+def _first(rows: Sequence[SummaryRow]) -> SummaryRow | None:
+    """The first figure, or its mean over the samples, which alone has no name beside it: "avg@5(…)" is another's."""
+    known = [row for row in rows if row.value is not None]
+    return next((row for row in known if re.fullmatch(r"avg@\d+", row.metric)), known[0] if known else None)
+
+
+def _figure(row: SummaryRow) -> str:
+    """With the interval that a gate would go by."""
+    value = figures.with_unit(row)
+    figure = say("{dataset}: {metric} is {value}", dataset=row.dataset, metric=row.metric, value=value)
+    if row.of and row.interval is not None:
+        span = figures.span(row.interval)
+        return say(
+            "{figure}, and {span} on all {count} problems (95 %).", figure=figure, span=span, count=f"{row.of:,}"
+        )
+    again = figures.if_asked_again(row)
+    templates = {
+        "-": "{figure}.",
+        "the same": "{figure}, and the same if asked again.",
+        "unknown": "{figure}; what asking again gives is unknown.",
+    }
+    return say(templates.get(again, "{figure}, and {span} if asked again (95 %)."), figure=figure, span=again)
 
 
 def _missing(plan: RunPlan, judged: Sequence[DatasetResult], folder: str) -> str:
@@ -76,12 +159,6 @@ def _missing(plan: RunPlan, judged: Sequence[DatasetResult], folder: str) -> str
         f"The run was merged without {', '.join(plan.absent_shards)}, so {missing_samples(judged)} samples were never "
         f"asked ({which}): merge again with what is missing, or ask for it with --reuse {folder}."
     )
-
-
-def _counts_as(decision: Decision, plan: RunPlan) -> Decision:
-    """What becomes of an undecided gate is the user's to say."""
-    as_if: dict[str, Decision] = {"block": "undecided", "fail": "failed", "pass": "passed"}
-    return as_if[plan.settings.on_undecided] if decision == "undecided" else decision
 
 
 def stopped(clock: Clock) -> Stopped | None:

@@ -1,7 +1,8 @@
 """The story of a run: preflight, deploy, infer, score, publish. Whatever fails on the way, a report is left behind."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from functools import partial
 
 from msgspec.structs import replace
 
@@ -13,20 +14,36 @@ from model_accuracy_eval.records import (
     GateResult,
     Report,
     RunPlan,
+    RunSpeed,
     Service,
+    ServiceFinding,
     WeightsInfo,
 )
-from model_accuracy_eval.run import deploy, early_stop, infer, outcome, picture_probe, preflight, previous_run, score
+from model_accuracy_eval.run import (
+    deploy,
+    early_stop,
+    infer,
+    outcome,
+    picture_probe,
+    preflight,
+    previous_run,
+    score,
+    service_check,
+    thinking_probe,
+)
 from model_accuracy_eval.run.early_stop import EarlyStop
 from model_accuracy_eval.run.infer import Asked
 from model_accuracy_eval.run.run_progress import StageTimer
 from model_accuracy_eval.run.shared_sandbox import one_sandbox
 from model_accuracy_eval.run_folder.manifest import MANIFEST
-from model_accuracy_eval.scoring.figures import groups
+from model_accuracy_eval.scoring.figures import groups, run_speed
 from model_accuracy_eval.scoring.figures.replica_statistics import replica_figures
 from model_accuracy_eval.scoring.verdicts import gates
 from model_accuracy_eval.sinks import FILES
 from model_accuracy_eval.sinks.publisher import Publisher
+
+FindCauses = Callable[[], tuple[ServiceFinding, ...]]
+"""Looks for faults in a service that is still there."""
 
 
 def run(plan: RunPlan, ports: Ports, sinks: Sequence[Sink] = FILES) -> Report:
@@ -67,22 +84,33 @@ def _evaluate(plan: RunPlan, ports: Ports, objections: Sequence[str], at_exit: E
         plan = replace(plan, identity=previous_run.kept_identity(plan, store))
         if store.read(MANIFEST) is None:
             previous_run.begin(plan, store, ports)
-    trouble, asked = _infer(plan, checked, store, ports, timer, stop=stop)
-    previous_run.begin(plan, store, ports)
-    with timer.stage("score"):
-        judging = datasets if plan.settings.mode != "infer" else ()
-        dataset_results, unjudged = score.judge_each(
-            plan, judging, store, ports, partial=trouble is not None, stop=stop
+    with ExitStack() as serving:
+        trouble, asked, causes = _infer(plan, checked, store, ports, timer, stop=stop, serving=serving)
+        previous_run.begin(plan, store, ports)
+        with timer.stage("score"):
+            judging = datasets if plan.settings.mode != "infer" else ()
+            dataset_results, unjudged = score.judge_each(
+                plan, judging, store, ports, partial=trouble is not None, stop=stop
+            )
+        trouble = trouble or outcome.stopped(ports.clock) or unjudged or outcome.too_many_lost(plan, dataset_results)
+        judged = () if trouble else dataset_results
+        speed = asked.of_shards or run_speed.run_speed(dataset_results, asked.client)
+        verdict = outcome.attempt(
+            "the comparison", lambda: _verdict(plan, asked.service, baseline, judged, speed, stop=stop, store=store)
         )
-    trouble = trouble or outcome.stopped(ports.clock) or unjudged or outcome.too_many_lost(plan, dataset_results)
-    judged = () if trouble else dataset_results
-    verdict = outcome.attempt("the comparison", lambda: _verdict(plan, asked.service, baseline, judged, stop))
-    if isinstance(verdict, EvalError):
-        trouble, verdict = trouble or verdict, (None, ())
-    comparison, gate_results = verdict
+        if isinstance(verdict, EvalError):
+            trouble, verdict = trouble or verdict, (None, ())
+        comparison, gate_results = verdict
+        ended = outcome.attempt("the service", lambda: _explained(asked, causes, gate_results, serving, timer))
+    if isinstance(ended, EvalError):
+        trouble = trouble or ended
+    else:
+        asked = ended
     report = Report(
         plan=plan,
-        outcome=outcome.conclude(plan, trouble, gate_results, store.root, judged),
+        outcome=outcome.conclude(
+            plan, trouble, gate_results, store.root, judged, compared=comparison, service=asked.service
+        ),
         datasets=datasets,
         dataset_results=dataset_results,
         gates=gate_results,
@@ -100,6 +128,7 @@ def _evaluate(plan: RunPlan, ports: Ports, objections: Sequence[str], at_exit: E
             **_weights_facts(weights_info),
         },
         replicas=replica_figures(dataset_results),
+        speed=speed,
     )
     return report, store
 
@@ -107,44 +136,85 @@ def _evaluate(plan: RunPlan, ports: Ports, objections: Sequence[str], at_exit: E
 def _verdict(
     plan: RunPlan,
     service: Service | None,
-    baseline: previous_run.Baseline | None,
+    baseline: previous_run.ComparedRun | None,
     judged: tuple[DatasetResult, ...],
+    speed: RunSpeed | None,
+    *,
     stop: EarlyStop,
+    store: Store,
 ) -> tuple[Comparison | None, tuple[GateResult, ...]]:
-    comparison = previous_run.against(baseline, plan, service, judged) if baseline and judged else None
+    comparison = None
+    if baseline and judged:
+        comparison = previous_run.against(baseline, plan, service, judged, store.lines, speed=speed)
     rows = [row for dataset_result in judged for row in dataset_result.rows]
     followed = {result.dataset: result.part for result in judged if result.dataset in stop.followings}
     rows += [*groups.all_rows(plan.groups, judged), *gates.of_counts(judged)]
-    return comparison, gates.results(plan, rows, comparison, followed)
+    return comparison, gates.results(plan, rows, comparison, followed, speed=speed)
 
 
 def _infer(
-    plan: RunPlan, checked: preflight.Preflight, store: Store, ports: Ports, timer: StageTimer, *, stop: EarlyStop
-) -> tuple[EvalError | None, Asked]:
-    """Fetches, deploys and asks. Returns what went wrong, so that there is a report of it, and what is known then."""
-    (datasets, weights_info), asked = checked, Asked(previous_run.kept_service(store))
+    plan: RunPlan,
+    checked: preflight.Preflight,
+    store: Store,
+    ports: Ports,
+    timer: StageTimer,
+    *,
+    stop: EarlyStop,
+    serving: ExitStack,
+) -> tuple[EvalError | None, Asked, FindCauses | None]:
+    """Fetches, deploys and asks. Returns what went wrong, so that there is a report of it, and what is known then.
+
+    Where a gate may have to be explained, the service stays up as long as `serving` is open.
+    """
+    (datasets, weights_info), earlier = checked, previous_run.kept(store)
+    asked = Asked(earlier.service if earlier else None)
+    if earlier and earlier.speed and plan.settings.mode == "eval":
+        of_shards = earlier.speed if earlier.speed.shards > 1 else None
+        asked = asked._replace(client=earlier.speed.client, of_shards=of_shards)
     if plan.settings.mode == "eval":
-        return None, asked
+        return None, asked, None
     try:
-        weights = ""
-        if weights_info is not None:
-            with timer.stage("weights"):
-                weights = ports.weights_source.fetch(weights_info.reference)
-        with timer.stage("deploy"), deploy.service(plan, weights, store, ports) as live:
+        with ExitStack() as until_asked:
+            weights = ""
+            if weights_info is not None:
+                with timer.stage("weights"):
+                    weights = ports.weights_source.fetch(weights_info.reference)
+            until_asked.enter_context(timer.stage("deploy"))
+            live = until_asked.enter_context(deploy.service(plan, weights, store, ports))
             service = previous_run.note_service(plan, datasets, live.service, store, ports, began=timer.started)
             asked = Asked(service)
             with timer.stage("infer"):
                 picture_probe.check(plan, datasets, live, ports)
+                plan, live = thinking_probe.settled(plan, live, ports)
+                service = replace(service, findings=service_check.check(plan, datasets, live, weights, ports))
+                asked = Asked(service)
                 known = live.answering_as(service)
                 asked = infer.collect(plan, datasets, known, store, ports, followings=stop.followings)
                 ports.clock.check()
+            if plan.gates and ports.finds_causes:
+                serving.push(until_asked.pop_all())
+                return None, asked, partial(service_check.causes, plan, datasets, live, ports)
     except UsageError:
         raise
     except EvalError as trouble:
-        return trouble, asked
+        return trouble, asked, None
     except Exception as error:  # noqa: BLE001 - the answers until then are judged and reported
-        return outcome.defect("the asking", error), asked
-    return None, asked
+        return outcome.defect("the asking", error), asked, None
+    return None, asked, None
+
+
+def _explained(
+    asked: Asked, causes: FindCauses | None, results: Sequence[GateResult], serving: ExitStack, timer: StageTimer
+) -> Asked:
+    """Where a gate failed, looks for the cause in the service while it is there; then ends the service."""
+    with serving:
+        if causes is None or asked.service is None or all(result.decision != "failed" for result in results):
+            return asked
+        with timer.stage("diagnose"):
+            found = outcome.attempt("the search for causes", causes)
+        # A service that ends meanwhile, or a stop, takes nothing from the verdict.
+        findings = () if isinstance(found, EvalError) else found
+        return asked._replace(service=replace(asked.service, findings=(*findings, *asked.service.findings)))
 
 
 def _weights_facts(weights_info: WeightsInfo | None) -> dict[str, str]:

@@ -11,13 +11,14 @@ import msgspec
 
 from model_accuracy_eval.benchmarks import dataset_table
 from model_accuracy_eval.errors import BadReuse, BadValue
+from model_accuracy_eval.hubs.data_fetch import DataFetch
 from model_accuracy_eval.ports import DataHub
 from model_accuracy_eval.records import DataFile, DataRow, JSONObject, RunPlan, Settings
 from model_accuracy_eval.report import endings
 from model_accuracy_eval.run import build
-from model_accuracy_eval.run.build import data_fetch, hub
+from model_accuracy_eval.run.build import hub
 from model_accuracy_eval.run.resolve import resolve, understood
-from model_accuracy_eval.run.setting_values import merge, read, refuse_workflow_settings, yaml_values
+from model_accuracy_eval.run.setting_values import merge, read, read_given, refuse_workflow_settings, yaml_values
 from model_accuracy_eval.run_folder import kept_run, runfile, saved_plan
 from model_accuracy_eval.run_folder.run_archive import FolderArchive, check_is_there
 from model_accuracy_eval.run_folder.runfile import RUN_FILE
@@ -65,7 +66,7 @@ def plan(
         settings,
         run_id=Path(layer["reuse"]).resolve().name if previous else os.urandom(16).hex(),
         stamp=time.strftime("%Y%m%d_%H%M%S"),
-        library=library_of(settings, environment, check, say, keep_lock=trust_file),
+        library=library(settings, environment, check, say, keep_lock=trust_file),
     )
     if names := understood(resolved):
         say(names)
@@ -90,51 +91,32 @@ def _refuse_dataset_as_adapter(adapter: str) -> None:
         )
 
 
-def library_of(
+def library(
     settings: Settings,
     environment: Mapping[str, str],
     check: Callable[[], object] = _ignore,
     say: Callable[[str], object] = _ignore,
     *,
     keep_lock: bool = True,
+    source: DataHub | None = None,
 ) -> Library:
-    """All tasks that a run with these settings can name."""
-    fetch = None if settings.offline else data_fetch(environment, check=check, say=say)
-    return library(
-        environment,
-        settings.data_dir,
-        settings.tasks_path,
-        trusted=settings.trust_python,
-        columns=settings.columns,
-        data=hub(environment, fetch=fetch, keep_lock=keep_lock),
-    )
-
-
-def library(
-    environment: Mapping[str, str],
-    data_dir: str | None,
-    folders: tuple[str, ...],
-    *,
-    trusted: bool,
-    columns: tuple[str, ...] = (),
-    data: DataHub | None = None,
-) -> Library:
-    """All tasks that can be named. Functions of tasks that are trusted are loaded into processes of their own.
-
-    `data`: where rows come from; None: from this machine alone.
-    """
+    """All tasks that a run with these settings can name. Functions of tasks that are trusted are loaded into processes
+    of their own. `source`: where rows come from, if not from where a run takes them."""
+    data_dir = settings.data_dir
     if data_dir and not Path(data_dir).is_dir():
         raise BadValue(f"There is no folder '{data_dir}', where --data-dir says that data files lie.")
-    if trusted:
+    if settings.trust_python:
         LOADER.set(TrustedFunctions(environment))
-    source = data or hub(environment)
+    if source is None:
+        fetch = None if settings.offline else DataFetch(environment, check=check, say=say)
+        source = hub(environment, fetch=fetch, keep_lock=keep_lock)
     return Library(
         read_file=lambda path: next(source.parts(DataFile(name=path), data_dir)).content,
         files=TaskFiles(),
-        folders=folders,
-        trusted=trusted,
+        folders=settings.tasks_path,
+        trusted=settings.trust_python,
         read_split=lambda file: _split(file, data_dir, source),
-        columns=columns_by_role(columns),
+        columns=columns_by_role(settings.columns),
     )
 
 
@@ -151,7 +133,7 @@ def _file_layer(path: str | None) -> dict[str, Any]:
         text = Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise BadValue(f"The configuration file {path} cannot be read: {error}.") from error
-    return read(yaml_values(text, path), path)
+    return read_given(yaml_values(text, path))
 
 
 def saved(folder: str) -> RunPlan:

@@ -20,7 +20,7 @@ from model_accuracy_eval.records import (
     WeightsInfo,
 )
 from model_accuracy_eval.records.problem import NOUNS
-from model_accuracy_eval.run import ask_store
+from model_accuracy_eval.run import ask_store, gold_check
 from model_accuracy_eval.run.shared_sandbox import check_sandbox
 from model_accuracy_eval.scoring.figures import groups
 from model_accuracy_eval.scoring.verdicts import gate_lines
@@ -45,7 +45,7 @@ def check(plan: RunPlan, ports: Ports, objections: Sequence[str] = ()) -> Prefli
     `objections` are findings that are known already.
     """
     with ports.clock.interruptible():
-        datasets = tuple(prepared(task, plan, ports) for task in plan.tasks)
+        datasets = tuple(gold_check.checked(prepared(task, plan, ports), plan, ports) for task in plan.tasks)
     for dataset in datasets:
         for sentence in own_verdicts.told(dataset):
             ports.progress.say(sentence)
@@ -177,24 +177,15 @@ def _port(plan: RunPlan, ports: Ports) -> list[str]:
     if plan.settings.engine != "local":
         return []
     first, count = plan.settings.port, plan.settings.replicas
-    owners = ((port, ports.launcher.port_owner(port)) for port in range(first, first + count))
+    owner = ports.launcher.port_owner
     findings = [
-        f"Port {port} is already in use by {owner}, so the adapter could not serve on it."
-        for port, owner in owners
-        if owner
+        f"Port {port} is already in use by {who}, so the adapter could not serve on it."
+        for port in range(first, first + count)
+        if (who := owner(port))
     ]
-    free = _free_ports(first + 1, count, ports) if findings else None
+    candidates = range(first + 1, min(65537 - count, first + 1 + _PORTS_TRIED)) if findings else ()
+    free = next((start for start in candidates if not any(map(owner, range(start, start + count)))), None)
     if free:
         rest = "which is free" if count == 1 else f"from which on {count} ports are free"
         findings.append(f"Give --port {free}, {rest}.")
     return findings
-
-
-def _free_ports(wished: int, count: int, ports: Ports) -> int | None:
-    """The next port from which on so many are free."""
-    free = 0
-    for port in range(wished, min(65536, wished + count + _PORTS_TRIED)):
-        free = 0 if ports.launcher.port_owner(port) else free + 1
-        if free == count:
-            return port - count + 1
-    return None

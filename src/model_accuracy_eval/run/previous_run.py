@@ -1,7 +1,8 @@
 """Runs that have ended, read again: to compare two of them, or as the baseline of a new run."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -12,75 +13,59 @@ from model_accuracy_eval.records import (
     Comparison,
     DatasetChange,
     DatasetResult,
+    Gate,
     Identity,
     PreparedDataset,
     RunPlan,
+    RunSpeed,
     Sampling,
     Service,
 )
-from model_accuracy_eval.records.identity import changes, stack_changes
+from model_accuracy_eval.records.plan import SPEED, changes, stack_changes
+from model_accuracy_eval.records.report import LostProblem
 from model_accuracy_eval.run_folder import journal, kept_run, results, runfile, saved_plan
 from model_accuracy_eval.run_folder.kept_run import KeptRun
 from model_accuracy_eval.run_folder.manifest import MANIFEST
-from model_accuracy_eval.run_folder.runfile import RUN_FILE
+from model_accuracy_eval.run_folder.runfile import RUN_FILE, RunFile
 from model_accuracy_eval.run_folder.saved_plan import SamplingFacts, sampling_change, sampling_facts, setting_changes
-from model_accuracy_eval.scoring.verdicts import comparison_statistics
-from model_accuracy_eval.scoring.verdicts.comparison_statistics import DatasetOutcome
+from model_accuracy_eval.scoring.figures.run_speed import speed_differences
+from model_accuracy_eval.scoring.verdicts.comparison_statistics import compare as compare_results
+from model_accuracy_eval.scoring.verdicts.comparison_statistics import whole_figures
 
 
-class PreviousRun:
-    """A run that was judged. Its `run.json` is read at once, the results of a dataset when they are asked for."""
+class ComparedRun(NamedTuple):
+    """A run that was judged, as one side of a comparison."""
 
-    def __init__(self, kept: KeptRun) -> None:
-        self.kept, self._archive = kept, kept.archive
-        self.run = kept.run()
-        if not self.run.judged:
-            raise BadReuse(f"'{kept.archive.root}' holds no figures to compare: its run is {self.run.status}.")
-
-    def side(self, dataset: str) -> DatasetOutcome:
-        return results.side(self._archive, self.run.label, dataset)
-
-    def doubts(self) -> tuple[str, ...]:
-        """What a reader of its figures has to know."""
-        said = tuple(f"Unverified: {doubt}." for doubt in self.kept.doubts)
-        if self.run.is_verdict:
-            return said
-        return (*said, f"The run {self.run.run_id} ended as {self.run.status}, so its figures are no verdict.")
+    run_id: str
+    datasets: Collection[str]
+    results: Mapping[str, DatasetResult]
+    """Of the datasets that are compared."""
+    identity: Identity
+    stack: Mapping[str, str]
+    sampling_facts: SamplingFacts
+    drawn: Sampling | None
+    doubts: tuple[str, ...] = ()
+    """What a reader of its figures has to know."""
+    speed: RunSpeed | None = None
 
 
-class Baseline:
-    """The run to compare with. It is read whole before the new run starts, so that it cannot fail at the end."""
-
-    def __init__(self, previous: PreviousRun, datasets: Collection[str]) -> None:
-        self.run_id = previous.run.run_id
-        self.identity = previous.run.identity
-        self.stack = previous.run.stack
-        self.sampling_facts = previous.run.sampling_facts
-        self.datasets = previous.run.judged
-        self.sides = {name: previous.side(name) for name in self.datasets if name in datasets}
-        self.drawn = previous.run.drawn
-        self.doubts = previous.doubts()
-
-    def is_drawn_like(self, sampling: Sampling) -> bool:
-        """Whether its samples are known to be drawn as these are."""
-        return self.drawn is not None and not _differently_drawn(self.drawn, sampling)
-
-
-def compare(base: PreviousRun, new: PreviousRun) -> Comparison:
-    """Compares dataset by dataset: no more than two result files are in memory at once."""
-    return _comparison(
-        (base.run.run_id, base.run.judged),
-        (new.run.run_id, new.run.judged),
-        lambda name: comparison_statistics.compare(base.side(name), new.side(name), is_same_run=base.run == new.run),
-        (
-            *base.doubts(),
-            *new.doubts(),
-            *changes(base.run.identity, new.run.identity),
-            *stack_changes(base.run.stack, new.run.stack),
-            *_sampling_note(base.run.sampling_facts, new.run.sampling_facts),
-            *setting_changes(base.run.drawn, new.run.drawn),
-        ),
+def _read(kept: KeptRun, datasets: Collection[str]) -> ComparedRun:
+    run = kept.run()
+    if not run.judged:
+        raise BadReuse(f"'{kept.archive.root}' holds no figures to compare: its run is {run.status}.")
+    doubts = [f"Unverified: {doubt}." for doubt in kept.doubts]
+    if not run.is_verdict:
+        doubts.append(f"The run {run.run_id} ended as {run.status}, so its figures are no verdict.")
+    found = {name: results.dataset_result(kept.archive, run.label, name) for name in run.judged if name in datasets}
+    return ComparedRun(
+        run.run_id, run.judged, found, run.identity, run.stack, run.sampling_facts, run.drawn, tuple(doubts), run.speed
     )
+
+
+def compare(base: KeptRun, new: KeptRun) -> Comparison:
+    """Compares dataset by dataset."""
+    both = {*base.run().judged} & {*new.run().judged}
+    return _comparison(_read(base, both), _read(new, both))
 
 
 def baseline(
@@ -89,58 +74,61 @@ def baseline(
     open_archive: Callable[[str], Archive],
     *,
     unverified: bool | None = None,
-) -> Baseline | None:
-    """The run that `--baseline` names. Refuses one without a verdict, and gates that it could never decide.
+) -> ComparedRun | None:
+    """The run that `--baseline` names. Refuses one without a verdict, and gates that it could never decide. It is read
+    before the new run starts, so that it cannot fail at the end.
 
     `versions`: of the datasets that are compared with it. `unverified`: as `kept_run.opened` has it.
     """
     if plan.settings.baseline is None:
         return None
     kept = kept_run.opened(open_archive(plan.settings.baseline), unverified=unverified)
-    base = Baseline(_fit_for_baseline(kept, unverified=unverified), versions)
+    run, root = kept.run(), kept.archive.root
+    if run.judged and not run.is_verdict:
+        raise BadReuse(
+            f"The baseline '{root}' ended as {run.status}, so its figures are no verdict; give a run that came to its "
+            "end."
+        )
+    if run.judged and kept.doubts and not unverified:
+        raise BadReuse(f"The baseline '{root}' is unverified itself: {'; '.join(kept.doubts)}.")
+    base = _read(kept, versions)
     _check_gates(plan, versions, base)
     return base
 
 
-def _fit_for_baseline(kept: KeptRun, *, unverified: bool | None) -> PreviousRun:
-    """A run whose figures others may be held against: it came to its end, and they are as it left them."""
-    previous = PreviousRun(kept)
-    if not previous.run.is_verdict:
-        raise BadReuse(
-            f"The baseline '{kept.archive.root}' ended as {previous.run.status}, so its figures are no verdict; "
-            "give a run that came to its end."
-        )
-    if kept.doubts and not unverified:
-        raise BadReuse(f"The baseline '{kept.archive.root}' is unverified itself: {'; '.join(kept.doubts)}.")
-    return previous
-
-
-def _check_gates(plan: RunPlan, versions: Mapping[str, str], base: Baseline) -> None:
+def _check_gates(plan: RunPlan, versions: Mapping[str, str], base: ComparedRun) -> None:
     for gate in (gate for gate in plan.gates if gate.from_baseline):
-        side = base.sides.get(gate.dataset)
-        reason, sampling = "", base.sampling_facts.setting
-        if sampling != plan.settings.sampling:
-            reason = f"was run with --sampling {sampling}, and this run has --sampling {plan.settings.sampling}"
-        elif difference := _differently_drawn(base.drawn, plan.sampling):
-            reason = difference
-        elif side is None:
-            reason = f"has no figures of {gate.dataset}"
-        elif side.version != versions[gate.dataset]:
-            reason = f"has {gate.dataset} in version {side.version}, and this run asks version {versions[gate.dataset]}"
-        elif side.part is not None and side.part.estimated:
-            reason = (
-                f"was decided after {side.part.share} of the requests, so its figures are estimates; complete it with "
-                f"--reuse {plan.settings.baseline}"
-            )
-        elif side.figures.get(gate.metric) is None:
-            reason = f"has no {gate.metric} of {gate.dataset}"
-        if reason:
+        if reason := _never_decided(gate, plan, versions, base):
             raise BadValue(
                 f"The gate '{gate}' could never be decided: the baseline '{plan.settings.baseline}' {reason}."
             )
 
 
-def _differently_drawn(old: Sampling | None, new: Sampling) -> str:
+def _never_decided(gate: Gate, plan: RunPlan, versions: Mapping[str, str], base: ComparedRun) -> str:
+    """Why; empty if it can be decided."""
+    found, sampling, reason = base.results.get(gate.dataset), base.sampling_facts.setting, ""
+    if gate.dataset == SPEED and found is None:
+        is_known = base.speed is not None and gate.metric in base.speed.figures
+        reason = "" if is_known else f"does not say its {gate.metric}"
+    elif sampling != plan.settings.sampling:
+        reason = f"was run with --sampling {sampling}, and this run has --sampling {plan.settings.sampling}"
+    elif difference := differently_drawn(base.drawn, plan.sampling):
+        reason = difference
+    elif found is None:
+        reason = f"has no figures of {gate.dataset}"
+    elif found.version != versions[gate.dataset]:
+        reason = f"has {gate.dataset} in version {found.version}, and this run asks version {versions[gate.dataset]}"
+    elif found.part is not None and found.part.estimated:
+        reason = (
+            f"was decided after {found.part.share} of the requests, so its figures are estimates; complete it with "
+            f"--reuse {plan.settings.baseline}"
+        )
+    elif whole_figures(found.rows).get(gate.metric) is None:
+        reason = f"has no {gate.metric} of {gate.dataset}"
+    return reason
+
+
+def differently_drawn(old: Sampling | None, new: Sampling) -> str:
     """What was asked of the samplers then and is not now, or the other way around; the seed alone changes nothing."""
     if old is None:
         return ""
@@ -149,44 +137,67 @@ def _differently_drawn(old: Sampling | None, new: Sampling) -> str:
     return f"was run with {'; '.join(changes)}" if changes else ""
 
 
+_REPLIES, _LONGEST_REPLY = 3, 300
+
+
+def _with_replies(change: DatasetChange, result: DatasetResult, lines: Iterable[bytes]) -> DatasetChange:
+    """With a wrong reply to each of the problems that lost most."""
+    if change.flips is None:
+        return change
+    lost = change.flips.first_lost[:_REPLIES]
+    wrong = {each.problem: each for each in result.problem_results if each.problem in lost}
+    found: dict[int, LostProblem] = {}
+    for answer in map(journal.answer_of, lines if lost else ()):
+        each = wrong.get(answer.id)
+        if each is not None and answer.id not in found and each.why[answer.index] != "right":
+            reply = answer.prediction[:_LONGEST_REPLY]
+            found[answer.id] = LostProblem(problem=answer.id, right=each.references[0], reply=reply)
+    return replace(change, flips=replace(change.flips, replies=tuple(found[name] for name in lost if name in found)))
+
+
 def against(
-    base: Baseline, plan: RunPlan, service: Service | None, dataset_results: tuple[DatasetResult, ...]
+    base: ComparedRun,
+    plan: RunPlan,
+    service: Service | None,
+    dataset_results: tuple[DatasetResult, ...],
+    lines: Callable[[str], Iterable[bytes]] = lambda _: (),
+    *,
+    speed: RunSpeed | None = None,
 ) -> Comparison:
-    """Compares the run that has just been judged with its baseline."""
-    sides = {result.dataset: comparison_statistics.dataset_outcome(result) for result in dataset_results}
-    return _comparison(
-        (base.run_id, base.datasets),
-        (plan.run_id, list(sides)),
-        lambda name: comparison_statistics.compare(base.sides[name], sides[name]),
-        (
-            *base.doubts,
-            *changes(base.identity, plan.identity),
-            *stack_changes(base.stack, service.stack if service else {}),
-            *_sampling_note(base.sampling_facts, sampling_facts(plan, service)),
-            *setting_changes(base.drawn, plan.sampling),
-        ),
+    """Compares the run that has just been judged with its baseline. `lines`: those of a file of the run's folder."""
+    judged = {result.dataset: result for result in dataset_results}
+    facts, stack = sampling_facts(plan, service), service.stack if service else {}
+    new = ComparedRun(plan.run_id, judged, judged, plan.identity, stack, facts, plan.sampling, speed=speed)
+    compared = _comparison(base, new)
+    with_replies = (
+        _with_replies(each, judged[each.dataset], lines(journal.file(plan.settings.label, each.dataset)))
+        for each in compared.changes
     )
+    return replace(compared, changes=tuple(with_replies))
 
 
-def _sampling_note(old: SamplingFacts, new: SamplingFacts) -> tuple[str, ...]:
-    return tuple(filter(None, [sampling_change(old, new)]))
-
-
-def _comparison(
-    base: tuple[str, list[str]],
-    new: tuple[str, list[str]],
-    change: Callable[[str], DatasetChange],
-    notes: tuple[str, ...] = (),
-) -> Comparison:
-    """`base` and `new` are a run's id and its datasets; `change` compares a dataset that both have."""
-    (base_id, base_names), (new_id, new_names) = base, new
+def _comparison(base: ComparedRun, new: ComparedRun) -> Comparison:
     return Comparison(
-        base=base_id,
-        new=new_id,
-        changes=tuple(change(name) for name in new_names if name in base_names),
-        only_base=tuple(name for name in base_names if name not in new_names),
-        only_new=tuple(name for name in new_names if name not in base_names),
-        notes=notes,
+        base=base.run_id,
+        new=new.run_id,
+        changes=tuple(
+            compare_results(
+                base.results[name], result, is_same_run=base.run_id == new.run_id and base.results[name] == result
+            )
+            for name, result in new.results.items()
+            if name in base.results
+        ),
+        only_base=tuple(name for name in base.datasets if name not in new.datasets),
+        only_new=tuple(name for name in new.datasets if name not in base.datasets),
+        speed=speed_differences(base.speed, new.speed),
+        notes=(
+            *base.doubts,
+            *new.doubts,
+            *changes(base.identity, new.identity),
+            *stack_changes(base.stack, new.stack),
+            *filter(None, [sampling_change(base.sampling_facts, new.sampling_facts)]),
+            *setting_changes(base.drawn, new.drawn),
+        ),
     )
 
 
@@ -220,7 +231,7 @@ def begin(plan: RunPlan, store: Store, ports: Ports) -> None:
 
 
 def _check(plan: RunPlan, datasets: tuple[PreparedDataset, ...], store: Store) -> None:
-    run = runfile.read_if_complete(store.read(RUN_FILE), store.root)
+    run = kept(store)
     for prepared in datasets:
         entry = run.datasets.get(prepared.task.name) if run else None
         if entry is not None and entry.questions != prepared.questions:
@@ -243,7 +254,7 @@ def note_service(
     """
     journals = (journal.file(plan.settings.label, prepared.task.name) for prepared in datasets)
     answered = any(True for name in journals for _ in store.lines(name))
-    run = runfile.read_if_complete(store.read(RUN_FILE), store.root) if answered else None
+    run = kept(store) if answered else None
     if run is not None and run.model not in {None, service.model}:
         raise BadReuse(
             f"The run {plan.run_id} asked the model '{run.model}', but the service now serves '{service.model}'; "
@@ -262,27 +273,26 @@ def note_service(
     return service
 
 
-def kept_service(store: Store) -> Service | None:
-    """Returns the service that gave the replies in the folder."""
-    run = runfile.read_if_complete(store.read(RUN_FILE), store.root)
-    return run.service if run else None
+def kept(store: Store) -> RunFile | None:
+    """What the folder says of the run whose replies it holds."""
+    return runfile.read_if_complete(store.read(RUN_FILE), store.root)
 
 
 def kept_identity(plan: RunPlan, store: Store) -> Identity:
     """What the verdict is about: of replies that are judged again, what they are of. It is no other commit than the one
     on which the verdict is asked for."""
-    run = runfile.read_if_complete(store.read(RUN_FILE), store.root) if plan.settings.mode == "eval" else None
-    kept, wanted = run.identity if run else Identity(), plan.identity
-    if kept == Identity():
+    run = kept(store) if plan.settings.mode == "eval" else None
+    about, wanted = run.identity if run else Identity(), plan.identity
+    if about == Identity():
         return wanted
-    if wanted.repository and (kept.repository.lower(), kept.commit) != (wanted.repository.lower(), wanted.commit):
+    if wanted.repository and (about.repository.lower(), about.commit) != (wanted.repository.lower(), wanted.commit):
         raise BadReuse(
-            f"The replies in {store.root} are about {kept.line}, and the verdict would be about {wanted.line}."
+            f"The replies in {store.root} are about {about.line}, and the verdict would be about {wanted.line}."
         )
-    return kept
+    return about
 
 
 def kept_facts(plan: RunPlan, store: Store) -> dict[str, str]:
     """What replies that are judged again are of: asking is over, so nobody else knows it any more."""
-    run = runfile.read_if_complete(store.read(RUN_FILE), store.root) if plan.settings.mode == "eval" else None
+    run = kept(store) if plan.settings.mode == "eval" else None
     return {name: run.environment[name] for name in _FACTS if name in run.environment} if run else {}

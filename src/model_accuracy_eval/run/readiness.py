@@ -11,7 +11,8 @@ from model_accuracy_eval.errors import AdapterFailed
 from model_accuracy_eval.ports import API_KEYS, Chat, Ports, RunningAdapter
 from model_accuracy_eval.records import ClientLimits, Fault, Message, Reply, Request, RunPlan, Service
 from model_accuracy_eval.records.base import duration
-from model_accuracy_eval.records.identity import UNKNOWN_PART
+from model_accuracy_eval.records.exchange import ANSWERED_BY
+from model_accuracy_eval.records.plan import UNKNOWN_PART
 from model_accuracy_eval.report.endings import run_line
 from model_accuracy_eval.system.clock import run, run_checked
 
@@ -199,7 +200,9 @@ class Readiness:
                 return Probed(candidate, replace(reply, fault=samplers))
             engine = f"{samplers.server} {samplers.version}".strip() or UNKNOWN_PART
             finishes = chat.sends_finish_reasons
-            ready = replace(candidate, sends_finish_reasons=finishes, samplers=samplers, stack={"engine": engine})
+            other = {ANSWERED_BY: reply.model} if candidate.model and reply.model not in {"", candidate.model} else {}
+            stack = {"engine": engine, **other}
+            ready = replace(candidate, sends_finish_reasons=finishes, samplers=samplers, stack=stack)
             return Probed(ready, reply)
         finally:
             await chat.close()

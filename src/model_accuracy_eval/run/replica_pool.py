@@ -70,7 +70,6 @@ class ReplicaPool:
         self._say = say
         self._silent_retries = silent_retries
         self._slots = None if share is None else _Slots(share, len(replicas))
-        self._detection: tuple[LoglikelihoodSetting, JSONObject, RequestMethod] | None = None
         self._last: tuple[object, Replica] | None = None
         """What was asked last, and whom."""
 
@@ -98,27 +97,10 @@ class ReplicaPool:
 
     async def loglikelihood_client(self, setting: LoglikelihoodSetting, extra: JSONObject) -> LoglikelihoodClient:
         """All replicas have to give log-likelihoods in one way; raises `NoHonestScore` otherwise."""
+        pooled = _PooledLoglikelihoods(self._ask_any, setting, extra)
         for replica in self._replicas:
-            replica.loglikelihoods = await replica.chat.loglikelihood_client(setting, extra)
-        clients = [(one.name, one.loglikelihoods) for one in self._replicas if one.loglikelihoods]
-        if len({client.method for _, client in clients}) > 1:
-            ways = ", ".join(f"{name} by {client.method}" for name, client in clients)
-            raise NoHonestScore(f"The replicas give log-likelihoods in different ways ({ways}): start equal servers.")
-        self._detection = (setting, extra, clients[0][1].method)
-        return _PooledLoglikelihoods(clients[0][1], self._ask_any, self._detect)
-
-    async def _detect(self, replica: Replica) -> LoglikelihoodClient:
-        """What a replica needs that joined when the others had been looked at."""
-        if self._detection is None:
-            raise AssertionError("log-likelihoods are asked for when it is known how they are given")
-        setting, extra, method = self._detection
-        found = await replica.chat.loglikelihood_client(setting, extra)
-        if found.method != method:
-            raise NoHonestScore(
-                f"The replicas give log-likelihoods in different ways ({replica.name} by {found.method}, those before "
-                f"it by {method}): start equal servers."
-            )
-        return found
+            await pooled.client_of(replica)
+        return pooled
 
     async def models(self) -> tuple[str, ...]:
         return await self._replicas[0].chat.models()
@@ -243,32 +225,39 @@ class _Slots:
 
 
 class _PooledLoglikelihoods:
-    """Implements `ports.LoglikelihoodClient` over all replicas; `first` speaks for them."""
+    """Implements `ports.LoglikelihoodClient` over all replicas; the first speaks for them, and one that joins later is
+    looked at when it is first asked."""
+
+    method: RequestMethod
+    findings: tuple[str, ...]
 
     def __init__(
         self,
-        first: LoglikelihoodClient,
         ask_any: Callable[[AskReplica, object], Awaitable[Reply]],
-        detect: Callable[[Replica], Awaitable[LoglikelihoodClient]],
+        setting: LoglikelihoodSetting,
+        extra: JSONObject,
     ) -> None:
-        self._first = first
         self._ask_any = ask_any
-        self._detect = detect
+        self._setting, self._extra = setting, extra
+        self._first = ""
 
-    @property
-    def method(self) -> RequestMethod:
-        return self._first.method
-
-    @property
-    def findings(self) -> tuple[str, ...]:
-        return self._first.findings
+    async def client_of(self, replica: Replica) -> LoglikelihoodClient:
+        async with replica.looked_at:
+            if replica.loglikelihoods is None:
+                found = await replica.chat.loglikelihood_client(self._setting, self._extra)
+                if not self._first:
+                    self._first, self.method, self.findings = replica.name or "it", found.method, found.findings
+                if found.method != self.method:
+                    raise NoHonestScore(
+                        f"The replicas give log-likelihoods in different ways ({self._first} by {self.method}, "
+                        f"{replica.name} by {found.method}): start equal servers."
+                    )
+                replica.loglikelihoods = found
+            return replica.loglikelihoods
 
     async def loglikelihood(self, request: LoglikelihoodRequest) -> Reply:
         async def ask(replica: Replica) -> Reply:
-            async with replica.looked_at:
-                if replica.loglikelihoods is None:
-                    replica.loglikelihoods = await self._detect(replica)
-            return await replica.loglikelihoods.loglikelihood(request)
+            return await (await self.client_of(replica)).loglikelihood(request)
 
         return await self._ask_any(ask, request.candidates)
 
@@ -282,8 +271,8 @@ async def agreed_loglikelihoods(
     """Returns the client for the method that the run began with, else for the one of the settings."""
     first_method = next((collector.first_method for collector in collectors if collector.first_method), None)
     try:
-        extra = {**plan.sampling.neutral, **plan.sampling.extra}
-        client = await chat.loglikelihood_client(first_method or plan.settings.loglikelihood, extra)
+        wish = first_method or plan.settings.loglikelihood
+        client = await chat.loglikelihood_client(wish, plan.sampling.fields())
     except NoHonestScore as error:
         if first_method is None:
             raise

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Collection, Mapping
-from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
@@ -12,7 +11,7 @@ from model_accuracy_eval.benchmarks import dataset_table
 from model_accuracy_eval.errors import BadValue
 from model_accuracy_eval.ports import API_KEYS
 from model_accuracy_eval.records import ClientLimits, Gate, RunPlan, Sampling, Settings, Shard, TaskSpec
-from model_accuracy_eval.run.setting_values import read
+from model_accuracy_eval.records.plan import SPEED
 from model_accuracy_eval.scoring.figures import groups
 from model_accuracy_eval.scoring.figures.scorecard import figure_units
 from model_accuracy_eval.scoring.metrics.metric_table import needs_judge, user_function_paths
@@ -34,7 +33,7 @@ def resolved_gates(settings: Settings, datasets: Units, groups: Mapping[str, Col
     units."""
     unit_of = {name: unit for figures in datasets.values() for name, unit in figures.items()}
     of_groups = {group: {name: unit_of[name] for name in figures} for group, figures in groups.items()}
-    own = {*datasets, *groups}
+    own = {*datasets, *groups, SPEED}
     named = (replace(gate, dataset=dataset_table.NAMES.meant(gate.dataset, own)) for gate in parsed(settings))
     gates = gate_lines.resolve(named, datasets, of_groups)
     if settings.first and gates and settings.gate_on != "point":
@@ -51,11 +50,6 @@ def understood(plan: RunPlan) -> str:
     """Which names of datasets and in gates were read as other spellings of the plan's own."""
     names = [*plan.settings.datasets, *(gate.dataset for gate in parsed(plan.settings))]
     return NamedTasks(plan.tasks, plan.groups).understood(names)
-
-
-def settings_with(plan: RunPlan, values: Mapping[str, Any]) -> Settings:
-    """The settings of a run that has ended, with what is given now; the others are as they were."""
-    return replace(plan.settings, **read(values, "the arguments"))
 
 
 def gated(plan: RunPlan, settings: Settings, datasets: Units, groups: Mapping[str, Collection[str]]) -> RunPlan:
@@ -145,10 +139,6 @@ def _gates(settings: Settings, tasks: tuple[TaskSpec, ...], named: NamedTasks) -
     return () if settings.shard else resolved
 
 
-def _has_password(url: str) -> bool:
-    return "@" in url.partition("://")[2].partition("/")[0]
-
-
 def _is_url(text: str) -> bool:
     try:
         parts = urlsplit(text)
@@ -171,7 +161,10 @@ _ALWAYS: _Contradictions = (
         "--mode eval judges the replies of an earlier run: name that run with --reuse.",
     ),
     (
-        lambda settings: any(map(_has_password, (*settings.endpoint, settings.judge_endpoint or ""))),
+        lambda settings: any(
+            "@" in url.partition("://")[2].partition("/")[0]
+            for url in (*settings.endpoint, settings.judge_endpoint or "")
+        ),
         f"An endpoint must hold no password, as reports show it: keys are read from {' and '.join(API_KEYS.values())}.",
     ),
     (
@@ -179,13 +172,13 @@ _ALWAYS: _Contradictions = (
         "The judge's endpoint must be an http:// or https:// URL, but is '{judge_endpoint}'.",
     ),
     (
-        lambda settings: settings.require_gate and not settings.gate,
+        lambda settings: settings.require_gate and not parsed(settings),
         "A gate is required (require-gate), and none is given: write one, such as 'gsm8k: avg@5 >= 60'.",
     ),
 )
 _WHEN_ASKING: _Contradictions = (
     (
-        lambda settings: settings.stop_when_decided and not settings.gate,
+        lambda settings: settings.stop_when_decided and not parsed(settings),
         "--stop-when-decided asks until gates are decided, and none is given: add --gate 'gsm8k: avg@5 >= 60'.",
     ),
     (

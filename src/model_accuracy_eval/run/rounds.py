@@ -3,7 +3,7 @@
 The result is one reply: the last text, with the rounds before it, and the tokens and times of all requests.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from msgspec.structs import replace
 
@@ -24,6 +24,7 @@ from model_accuracy_eval.records import (
     ToolUse,
     Usage,
 )
+from model_accuracy_eval.records.base import filled
 from model_accuracy_eval.scoring.answers import tools
 from model_accuracy_eval.scoring.filters.filters import strip_thoughts
 
@@ -67,18 +68,8 @@ def total_usage(replies: Sequence[Reply]) -> Usage | None:
     usages = [reply.usage for reply in replies if reply.usage is not None]
     if len(usages) < len(replies):
         return None
-    return Usage(
-        prompt_tokens=_sum(usage.prompt_tokens for usage in usages),
-        completion_tokens=_sum(usage.completion_tokens for usage in usages),
-        reasoning_tokens=_sum(usage.reasoning_tokens for usage in usages),
-        cached_tokens=_sum(usage.cached_tokens for usage in usages),
-    )
-
-
-def _sum(numbers: Iterable[int | None]) -> int | None:
-    values = list(numbers)
-    known = [value for value in values if value is not None]
-    return sum(known) if len(known) == len(values) else None
+    counts = {name: [getattr(usage, name) for usage in usages] for name in Usage.__struct_fields__}
+    return Usage(**{name: None if None in numbers else sum(numbers) for name, numbers in counts.items()})
 
 
 _PERHAPS_NO_TOOLS = frozenset({400, 404, 422, 500, 501})
@@ -147,11 +138,13 @@ async def ask_in_turns(ask: AskChat, request: Request, problem: Problem) -> Repl
         if not replies[-1].choices:
             break
         choice = replies[-1].choices[0]
-        earlier.append(
-            EarlierReply(
-                text=choice.text, reasoning=choice.reasoning, finish_reason=choice.finish_reason, next=follow_up
+        earlier.append(filled(EarlierReply, choice, next=follow_up))
+        if choice.media and not choice.text.strip():
+            sentence = "The reply is a sound or picture without a text, which the next turn cannot go on from."
+            replies[-1] = replace(
+                replies[-1], choices=(), fault=Fault(kind="rejected", sentence=sentence, lasting=True)
             )
-        )
+            break
         # Chat templates leave thoughts of earlier turns out, too.
         said = Message(role="assistant", content=strip_thoughts(choice.text, problem) or "")
         request = replace(request, messages=(*request.messages, said, Message(role="user", content=follow_up)))
@@ -160,7 +153,8 @@ async def ask_in_turns(ask: AskChat, request: Request, problem: Problem) -> Repl
     if fault is not None:
         sentence = fault.sentence.rstrip(".")
         fault = replace(fault, sentence=f"{sentence}, in turn {len(replies)} of the conversation.")
-    return as_one(replies, fault, earlier=tuple(earlier))
+    media = (one for reply in replies for choice in reply.choices for one in choice.media)
+    return as_one(replies, fault, earlier=tuple(earlier), media=tuple(media))
 
 
 # The samples of a reply, as they are journaled and judged.
@@ -181,6 +175,8 @@ def reply_samples(
             finish_reason=choice.finish_reason,
             rounds=choice.rounds,
             earlier=choice.earlier,
+            media=choice.media,
+            spoken=choice.spoken,
             method=method,
             timings=choice.timings,
             usage=reply.usage,

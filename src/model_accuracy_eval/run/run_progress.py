@@ -8,7 +8,7 @@ from math import isfinite
 
 from model_accuracy_eval.errors import EvalError, PublishFailed
 from model_accuracy_eval.ports import Clock, Ports, Store
-from model_accuracy_eval.records import Attempt, FigureSoFar, Pipeline, PreparedDataset, Problem, Reply, RunPlan
+from model_accuracy_eval.records import Attempt, FigureSoFar, Pipeline, PreparedDataset, Problem, RunPlan
 from model_accuracy_eval.records.base import duration
 from model_accuracy_eval.run import outcome
 from model_accuracy_eval.run_folder import journal
@@ -30,7 +30,7 @@ class StageTimer:
         self.started = self.now()
 
     def now(self) -> str:
-        return self._clock.local("%Y-%m-%dT%H:%M:%S%z")
+        return self._clock.local("%Y-%m-%dT%H:%M:%S.%f%z")
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
@@ -56,10 +56,16 @@ class DatasetLog:
         self._dataset = dataset
         self._store = store
         self._ports = ports
+        self._journal = journal.file(plan.settings.label, dataset)
+        self.clock: Clock = ports.clock
+
+    def journal(self) -> Iterator[bytes]:
+        """The lines of what the log is about."""
+        return self._store.lines(self._journal)
 
     def write(self, sentence: str) -> None:
         if not self._debug:
-            stamp = self._ports.clock.local("%Y-%m-%d %H:%M:%S")
+            stamp = self.clock.local("%Y-%m-%d %H:%M:%S")
             with contextlib.suppress(PublishFailed):
                 self._store.append(self._file, f"{stamp} {sentence}\n".encode())
                 return
@@ -72,50 +78,6 @@ class DatasetLog:
             self._ports.progress.say(f"{self._dataset}: {sentence}")
 
 
-# What is known of a dataset while it is asked, besides its counts: its figure so far, its tokens, its requests.
-
-
-class DatasetActivity:
-    """Implements `ports.Activity`."""
-
-    def __init__(
-        self, elapsed: Callable[[], float], so_far: Callable[[], FigureSoFar | str | None], *, may_end_early: bool
-    ) -> None:
-        self._elapsed = elapsed
-        self.may_end_early = may_end_early
-        self.so_far = so_far
-        self.first_asked: float | None = None
-        self.tokens = 0
-        self._under_way = 0
-        self._changed = 0.0
-        self._request_seconds = 0.0
-
-    def begin_request(self) -> None:
-        now = self._elapsed()
-        if self.first_asked is None:
-            self.first_asked = now
-        self._request_seconds = self._seconds(now)
-        self._changed = now
-        self._under_way += 1
-
-    def end_request(self) -> None:
-        now = self._elapsed()
-        self._request_seconds = self._seconds(now)
-        self._changed = now
-        self._under_way -= 1
-
-    def answered(self, reply: Reply) -> None:
-        if reply.usage is not None:
-            self.tokens += reply.usage.completion_tokens or 0
-
-    @property
-    def request_seconds(self) -> float:
-        return self._seconds(self._elapsed())
-
-    def _seconds(self, now: float) -> float:
-        return self._request_seconds + self._under_way * (now - self._changed)
-
-
 # How far the judging of a dataset is: a line in its log and on the terminal now and then.
 
 
@@ -124,59 +86,19 @@ _FIRST_LINE = 5.0
 _INTERVAL = 30.0
 
 
-class JudgingProgress:
-    """Reads the journal of a dataset, and says how many of its samples have been dealt with."""
-
-    def __init__(self, plan: RunPlan, prepared: PreparedDataset, store: Store, ports: Ports, participle: str) -> None:
-        """`participle`: what has happened to the samples that are done."""
-        self._file = journal.file(plan.settings.label, prepared.task.name)
-        self._log = DatasetLog("eval", plan, prepared.task.name, store, ports)
-        self._store = store
-        self._clock: Clock = ports.clock
-        self._participle = participle
-        self._samples = self._skipped = self._open = 0
-        self._begin: float | None = None
-        self._next_line = 0.0
-
-    @property
-    def _done(self) -> int:
-        """How many samples were read, less those with open asks."""
-        return max(0, self._samples - self._open)
-
-    def lines(self) -> Iterator[bytes]:
-        """Yields the journal's lines; a sample counts as read when the next one is asked for."""
-        for line in self._store.lines(self._file):
-            yield line
-            self._samples += 1
-            self._update()
-
-    @contextmanager
-    def asking(self) -> Iterator[None]:
-        """While something is asked about a sample that was read."""
-        if self._begin is None:
-            self.start()
-        self._open += 1
-        try:
-            yield
-        finally:
-            self._open -= 1
-        self._update()
-
-    def start(self) -> None:
-        """Begins to measure; samples that are done by now took no time."""
-        self._begin = self._clock.elapsed()
-        self._next_line = self._begin + _FIRST_LINE
-        self._skipped = self._done
-
-    def _update(self) -> None:
-        """Says how far the judging is, if the last line was some time ago."""
-        if self._begin is None or (now := self._clock.elapsed()) < self._next_line:
-            return
-        self._next_line = now + _INTERVAL
-        total = sum(1 for _ in self._store.lines(self._file))
-        rate = (self._done - self._skipped) / (now - self._begin)
-        left = duration((total - self._done) / rate if rate else None)
-        self._log.announce(f"{self._done:,} of {total:,} samples {self._participle}, about {left} left")
+def journal_lines(log: DatasetLog, participle: str, under_way: Callable[[], int] = lambda: 0) -> Iterator[bytes]:
+    """The lines of the dataset's journal. Now and then it is said to how many of them what the `participle` says has
+    happened: to each when the next one is asked for, unless it is still `under_way`."""
+    clock = log.clock
+    last, last_done, next_word = clock.elapsed(), 0, clock.elapsed() + _FIRST_LINE
+    for number, line in enumerate(log.journal()):
+        if (now := clock.elapsed()) >= next_word:
+            done, total = max(0, number - under_way()), sum(1 for _ in log.journal())
+            # At the pace since the last word: what an earlier judging had found took no time.
+            left = duration((total - done) * (now - last) / (done - last_done) if done > last_done else None)
+            log.announce(f"{done:,} of {total:,} samples {participle}, about {left} left")
+            last, last_done, next_word = now, done, now + _INTERVAL
+        yield line
 
 
 # The figure of a dataset while it is asked, for people who watch.
@@ -250,14 +172,11 @@ class RunningFigure:
 
     def _ends(self, problem: Problem, samples: Sequence[Attempt]) -> tuple[float, float]:
         """The least and the greatest value of a problem."""
-        judged = judging.judge(problem, samples, self._pipeline(problem))
-        values = [_sample_ends(value) for value in judged.values[0]]
-        return sum(low for low, _ in values) / len(values), sum(high for _, high in values) / len(values)
-
-    def _pipeline(self, problem: Problem) -> Pipeline:
         if problem.part not in self._pipelines:
             self._pipelines[problem.part] = pipelines(self._prepared.task.of(problem))[0]
-        return self._pipelines[problem.part]
+        judged = judging.judge(problem, samples, self._pipelines[problem.part])
+        values = [_sample_ends(value) for value in judged.values[0]]
+        return sum(low for low, _ in values) / len(values), sum(high for _, high in values) / len(values)
 
     def so_far(self) -> FigureSoFar | str | None:
         """The figure, or why there is none; None: too few problems are complete."""

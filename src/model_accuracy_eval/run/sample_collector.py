@@ -6,14 +6,15 @@ requests for one get the same samples, and a run that is continued asks what an 
 """
 
 import asyncio
+import base64
 import contextlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from statistics import median
 
 import msgspec
 
 from model_accuracy_eval.errors import EvalError
-from model_accuracy_eval.ports import Archive, Ports, Store
+from model_accuracy_eval.ports import Activity, Archive, Ports, Store
 from model_accuracy_eval.records import (
     Attempt,
     Counts,
@@ -21,6 +22,7 @@ from model_accuracy_eval.records import (
     FigureSoFar,
     LoglikelihoodRequest,
     LoglikelihoodSetting,
+    Media,
     PreparedDataset,
     Problem,
     Reply,
@@ -30,13 +32,15 @@ from model_accuracy_eval.records import (
     Sampling,
     TaskSpec,
 )
-from model_accuracy_eval.run.ask_store import OnSample
+from model_accuracy_eval.run.ask_store import AskRunners, AskStore
 from model_accuracy_eval.run.early_stop import Follower
 from model_accuracy_eval.run.rounds import reply_samples, without_partial_count
-from model_accuracy_eval.run.run_progress import DatasetActivity, DatasetLog, RunningFigure, SpareTime
+from model_accuracy_eval.run.run_progress import DatasetLog, RunningFigure, SpareTime
 from model_accuracy_eval.run_folder import journal, runfile
 from model_accuracy_eval.run_folder.runfile import RUN_FILE
 from model_accuracy_eval.scoring.answers import tools
+from model_accuracy_eval.scoring.code.code_task_trials import runs_programs
+from model_accuracy_eval.scoring.verdicts.following import Following
 
 _LARGEST_SEED = 2**31 - 1
 
@@ -139,20 +143,24 @@ class SampleCollector:
         prepared: PreparedDataset,
         store: Store,
         ports: Ports,
-        on_sample: OnSample | Follower,
         *,
+        runners: AskRunners,
+        following: Following | None,
         spare: SpareTime,
     ) -> None:
-        """`on_sample`: what is called with new samples, or who follows them and knows which are needed."""
-        follower = on_sample if isinstance(on_sample, Follower) else None
+        """`following`: what is followed of it, which says which samples are needed; None: all are."""
         self.plan = plan
         self.prepared = prepared
-        self.follower = follower
+        self.ask_store = AskStore(plan, prepared, store)
+        self.follower = Follower(plan, prepared, following, store, self.ask_store) if following else None
+        is_judged = plan.settings.mode != "infer" and prepared.task.kind == "generate"
+        self._runs_programs = is_judged and self.follower is None and runs_programs(prepared)
+        self._runners = runners
         self.in_flight: set[asyncio.Task[tuple[Reply, RequestMethod]]] = set()
         """Requests that end when nothing more is needed."""
         self.sampling = plan.sampling.of(prepared.task)
         self._store = store
-        self._on_sample: OnSample = on_sample.on_sample if isinstance(on_sample, Follower) else on_sample
+        self._kept_media: set[str] = set()
         self._ports = ports
         self.log = DatasetLog("infer", plan, prepared.task.name, store, ports)
         self._journal = journal.file(plan.settings.label, prepared.task.name)
@@ -163,20 +171,15 @@ class SampleCollector:
         self._began = ports.clock.elapsed()
         self._spare = spare
         self._figure: RunningFigure | None = None
-        self.activity = DatasetActivity(ports.clock.elapsed, self._so_far, may_end_early=follower is not None)
+        self.activity = Activity(ports.clock.elapsed, self._so_far, may_end_early=following is not None)
 
     def _so_far(self) -> FigureSoFar | str | None:
         if self.follower is not None:
-            return self.follower.so_far()
+            return self.follower.reader.so_far.figure()
         return self._figure.so_far() if self._figure is not None else None
 
-    def open(self, *, drop_unfinished: bool) -> list[SampleRequest]:
-        """Returns requests for the samples that the journal does not hold, problem by problem.
-
-        `drop_unfinished`: replies in it that lack a finish_reason are not complete, and asked for again.
-        """
-        if drop_unfinished:
-            self._drop_unfinished()
+    def open(self) -> list[SampleRequest]:
+        """Returns requests for the samples that the journal does not hold, problem by problem."""
         n = self.sampling.n
         present = {journal.key(line) for line in self._store.lines(self._journal)}
         if any(task.kind != "generate" for task in self.prepared.tasks):
@@ -200,16 +203,16 @@ class SampleCollector:
     @property
     def is_done(self) -> bool:
         """Whether the gates have what they need."""
-        return self.follower is not None and self.follower.is_done
+        return self.follower is not None and self.follower.reader.is_done
 
     async def needed(self, requests: list[SampleRequest]) -> list[SampleRequest]:
         """Of these requests those that are needed, in the order of their issue."""
         if self.follower is None:
             return requests
-        await self.follower.replay()
+        await self.follower.replay(self._runners)
         needed: list[SampleRequest] = []
         for unit in self.follower.following.order:
-            lacks = self.follower.lacks(unit.place)
+            lacks = self.follower.reader.lacks(unit.place)
             indexes = lacks if unit.sample is None else (unit.sample,) if unit.sample in lacks else ()
             if indexes:
                 first_alone = indexes[:1] if self.follower.following.stops_inside else indexes
@@ -220,8 +223,13 @@ class SampleCollector:
         """The next sample of a problem whose figures are not settled by the one that has just been read."""
         if self.follower is None or not self.follower.following.stops_inside:
             return []
-        lacks = self.follower.lacks(request.place)
+        lacks = self.follower.reader.lacks(request.place)
         return [SampleRequest(self, request.place, lacks[:1])] if lacks and request.indexes[0] not in lacks else []
+
+    async def read(self, request: SampleRequest) -> None:
+        """Lets who follows the dataset judge the new samples of a problem."""
+        if self.follower is not None:
+            await self.follower.read(request.place, self._runners)
 
     def abandon(self) -> None:
         """Ends the requests whose answers are no longer needed."""
@@ -230,20 +238,18 @@ class SampleCollector:
 
     def drop_unfinished(self) -> list[SampleRequest]:
         """Removes replies without a finish_reason from the journal; returns requests for their samples."""
-        dropped = self._drop_unfinished()
-        self._count(answered=-len(dropped))
+        dropped = [journal.key(line) for line in self._store.lines(self._journal) if journal.unfinished(line)]
+        if not dropped:
+            return []
+        complete = [line for line in self._store.lines(self._journal) if not journal.unfinished(line)]
+        self._store.write(self._journal, b"".join(complete))
+        self.log.write(
+            f"{len(dropped)} replies without a finish_reason are asked for again: the service sends one at the end"
+        )
+        if self.counts.planned:  # it was opened before
+            self._count(answered=-len(dropped))
         places = {problem.id: place for place, problem in enumerate(self.prepared.problems)}
         return [SampleRequest(self, places[problem], (index,)) for problem, index in dropped if problem in places]
-
-    def _drop_unfinished(self) -> list[tuple[int, int]]:
-        dropped = [journal.key(line) for line in self._store.lines(self._journal) if journal.unfinished(line)]
-        if dropped:
-            complete = [line for line in self._store.lines(self._journal) if not journal.unfinished(line)]
-            self._store.write(self._journal, b"".join(complete))
-            self.log.write(
-                f"{len(dropped)} replies without a finish_reason are asked for again: the service sends one at the end"
-            )
-        return dropped
 
     def close(self) -> None:
         counts, seconds = self.counts, self._ports.clock.elapsed() - self._began
@@ -263,19 +269,38 @@ class SampleCollector:
         if counted is not reply:
             self.log.write(f"problem {problem.id}: the service counts the tokens of one choice alone: left out")
         attempts = reply_samples(problem, request.indexes, request.seed, counted, method)
+        attempts = [self._with_files(attempt) if attempt.media else attempt for attempt in attempts]
         lines = b"".join(journal.line(self.prepared, problem, attempt, now) for attempt in attempts)
         self._store.append(self._journal, lines)
-        self._on_sample(problem, attempts)
-        self.activity.answered(counted)
+        if self.follower is not None:
+            self.follower.on_sample(problem, attempts)
+        elif self._runs_programs:
+            self.ask_store.run_programs(problem, attempts, self._runners)
+        if counted.usage is not None:
+            self.activity.tokens += counted.usage.completion_tokens or 0
         if self._figure is not None:
             self._figure.take(request.place, attempts)
         self._count(
             answered=len(attempts),
             cut=sum(attempt.finish_reason == "length" for attempt in attempts),
-            empty=sum(not (attempt.text.strip() or attempt.loglikelihoods) for attempt in attempts),
+            empty=sum(attempt.is_empty for attempt in attempts),
         )
         there = {attempt.index for attempt in attempts}
         return [single for single in request.singles() if there.isdisjoint(single.indexes)]
+
+    def _with_files(self, attempt: Attempt) -> Attempt:
+        """The sample with its sounds and pictures in files; those that only have an address keep it."""
+        kept: list[Media] = []
+        for media in attempt.media:
+            name = journal.media_file(self.plan.settings.label, self.prepared.task.name, media)
+            if media.url.startswith("data:"):
+                if name not in self._kept_media:
+                    self._kept_media.add(name)
+                    self._store.write(name, base64.b64decode(media.url.partition(",")[2]))
+                kept.append(msgspec.structs.replace(media, name=name, url=""))
+            else:
+                kept.append(media)
+        return msgspec.structs.replace(attempt, media=tuple(kept))
 
     def give_up(self, request: SampleRequest, fault: Fault, tries: int) -> None:
         """Notes why the samples have no answer."""
@@ -301,10 +326,6 @@ class SampleCollector:
 # changes no sample, because seeds are of problems and not of requests.
 
 
-Lengths = Mapping[int, float]
-"""Seconds that the longest answer to a problem took, by the problem's id."""
-
-
 def longest_first(requests: list[SampleRequest], plan: RunPlan, store: Store, ports: Ports) -> list[SampleRequest]:
     """Requests of which no length is known come where the middle one of their dataset would.
 
@@ -328,26 +349,21 @@ def longest_first(requests: list[SampleRequest], plan: RunPlan, store: Store, po
     return followed + sorted(free, key=expected, reverse=True)
 
 
-def _lengths(datasets: Iterable[str], plan: RunPlan, store: Store, ports: Ports) -> dict[str, Lengths]:
-    """Of each dataset. What this run has seen itself counts more than its baseline."""
-    label = plan.settings.label
-    own = {name: longest_answers(store.lines(journal.file(label, name))) for name in datasets}
-    before: dict[str, Lengths] = {}
+def _lengths(datasets: Iterable[str], plan: RunPlan, store: Store, ports: Ports) -> dict[str, dict[int, float]]:
+    """Dataset → problem → seconds of its longest answer. What this run has seen counts more than its baseline."""
+    before: dict[str, dict[int, float]] = {}
     # A baseline that cannot be read any more costs time at the end of the run, but no run.
     with contextlib.suppress(EvalError):
         if plan.settings.baseline:
-            before = _of_run(ports.open_archive(plan.settings.baseline), datasets)
-    return {name: {**before.get(name, {}), **own[name]} for name in datasets}
+            archive = ports.open_archive(plan.settings.baseline)
+            label = runfile.read(archive.read(RUN_FILE), archive.root).label
+            before = {name: _longest_answers(archive, label, name) for name in datasets}
+    return {name: before.get(name, {}) | _longest_answers(store, plan.settings.label, name) for name in datasets}
 
 
-def _of_run(archive: Archive, datasets: Iterable[str]) -> dict[str, Lengths]:
-    label = runfile.read(archive.read(RUN_FILE), archive.root).label
-    return {name: longest_answers(archive.lines(journal.file(label, name))) for name in datasets}
-
-
-def longest_answers(lines: Iterable[bytes]) -> dict[int, float]:
+def _longest_answers(archive: Archive, label: str, dataset: str) -> dict[int, float]:
     """Of the samples of each problem the longest one, as one request may have asked for all of them."""
     longest: dict[int, float] = {}
-    for problem, seconds in filter(None, map(journal.sample_time, lines)):
+    for problem, seconds in filter(None, map(journal.sample_time, archive.lines(journal.file(label, dataset)))):
         longest[problem] = max(seconds, longest.get(problem, 0.0))
     return longest

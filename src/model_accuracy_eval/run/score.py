@@ -3,6 +3,7 @@
 import functools
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from math import fsum
 
 from msgspec.structs import replace
 
@@ -20,29 +21,28 @@ from model_accuracy_eval.records import (
 )
 from model_accuracy_eval.records.exchange import FaultKind
 from model_accuracy_eval.report import endings, figures
-from model_accuracy_eval.run import ask_store, early_stop, outcome
+from model_accuracy_eval.run import outcome
 from model_accuracy_eval.run.ask_store import AskStore
-from model_accuracy_eval.run.early_stop import NO_STOP, EarlyStop, PartJudge
+from model_accuracy_eval.run.early_stop import NO_STOP, EarlyStop, Follower, PartJudge
 from model_accuracy_eval.run.early_stop import notes as part_notes
-from model_accuracy_eval.run.run_progress import DatasetLog, JudgingProgress
+from model_accuracy_eval.run.run_progress import DatasetLog, journal_lines
 from model_accuracy_eval.run_folder import journal
 from model_accuracy_eval.scoring.answers import tools
 from model_accuracy_eval.scoring.code import evalplus
 from model_accuracy_eval.scoring.figures.notes import (
     ReplyTally,
-    failure_notes,
-    groups_in_part,
+    fault_notes,
     of_clusters,
     of_draw,
     of_other_answers,
+    of_problems,
     of_sources,
-    parts_with_few,
-    problem_dates,
-    rejection_notes,
+    of_thoughts,
     sample_notes,
     unverified_result,
     without_finish_reason,
 )
+from model_accuracy_eval.scoring.figures.replica_statistics import replica_paces
 from model_accuracy_eval.scoring.figures.scorecard import Scorecard
 from model_accuracy_eval.scoring.metrics.metric_table import reading_notes
 from model_accuracy_eval.scoring.verdicts.following import Following, PrefixReader
@@ -79,11 +79,14 @@ def judge(
 ) -> DatasetResult:
     """Judges one dataset. `partial`: the run ended early, so only problems with all their samples are judged."""
     name = prepared.task.name
-    findings = ask_store.answer_asks(plan, prepared, store, ports)
+    findings = AskStore(plan, prepared, store)
+    findings.answer_all(ports)
     judge = _DatasetJudge(plan, prepared, store, ports, findings)
     following = stop.followings.get(name)
     if following is not None:
-        judge.keep_to(following, early_stop.read_again(plan, prepared, following, store, look_up=findings.look_up))
+        follower = Follower(plan, prepared, following, store, findings)
+        follower.read_again()
+        judge.keep_to(following, follower.reader)
     result = judge.dataset_result(partial=partial)
     why = stop.reasons.get(name)
     result = replace(result, notes=(f"All of it was asked, because {why}.", *result.notes)) if why else result
@@ -110,6 +113,8 @@ class _DatasetJudge:
         self._unjudged: dict[int, dict[int, Attempt]] = {}
         self._results: dict[int, ProblemResult] = {}
         self._defects: dict[int, Defect] = {}
+        self._finished: list[float] = []
+        """Values of the replies that were not cut."""
         self._other_answers = 0
         """Problems whose right answer has changed since they were asked."""
         self._lost = Counts()
@@ -148,6 +153,8 @@ class _DatasetJudge:
         if any(source.unpinned for source in self._prepared.sources):
             rows = tuple(replace(row, unpinned=True) for row in rows)
         readings = self._card.readings()
+        if counts.cut and self._finished and rows and rows[0].share:
+            rows = (replace(rows[0], finished=100 * fsum(self._finished) / len(self._finished)), *rows[1:])
         part = replace(self._card.part(), repeated=self._tally.all_equal) if isinstance(self._card, PartJudge) else None
         dataset_result = DatasetResult(
             dataset=self._prepared.task.name,
@@ -156,25 +163,25 @@ class _DatasetJudge:
             problem_results=problem_results,
             counts=counts,
             part=part,
+            look_first=self._misses.told(endings.go_on_command(self._plan.settings, self._store.root, asks=False)),
             notes=(
-                *self._misses.notes(endings.go_on_command(self._plan.settings, self._store.root, asks=False)),
                 *of_draw(self._prepared.draw, self._plan.shard),
                 *part_notes(part, len(self._prepared.problems)),
                 *self._ask_store.notes(),
                 *sample_notes(
                     self._plan, self._sampling, counts, problem_results,
                     problems=len(self._problems) - len(self._defects), all_equal=self._tally.all_equal,
+                    finished=rows[0].finished if rows else None,
                 ),
+                *of_thoughts(self._sampling, counts.thought, counts.answered, self._tally.stopwatch),
                 *evalplus.notes(self._prepared.task),
                 *own_questions.notes(self._prepared.task),
+                *filter(None, [self._prepared.gold_fault]),
                 *of_other_answers(self._other_answers),
                 *of_clusters(rows),
-                *problem_dates(self._prepared),
-                *groups_in_part(self._prepared),
-                *parts_with_few(self._prepared),
+                *of_problems(self._prepared),
                 *(found.sentence for found in [*self._defects.values()][:1]),
-                *rejection_notes(self._faults("rejected")),
-                *failure_notes(self._faults("failed")),
+                *fault_notes(self._faults("rejected"), self._faults("failed")),
                 *without_finish_reason(self._tally.endings),
                 *tools.notes(self._prepared.tasks, counts),
                 *self._tally.loglikelihood_notes(),
@@ -184,7 +191,8 @@ class _DatasetJudge:
             speed=self._tally.stopwatch.speed(),
             ran=self._ask_store.ran(),
             readings=readings,
-            paces=self._tally.pace.paces(),
+            paces=replica_paces(self._tally.gaps),
+            timed=tuple(self._tally.stopwatch.timed()),
         )  # fmt: skip
         dataset_result = odd_replies.looked_at(
             dataset_result, self._plan, self._prepared.task, self._store.lines, self._ports.clock.overdue
@@ -198,9 +206,8 @@ class _DatasetJudge:
         for line in self._store.lines(journal.failures_file(label, dataset)):
             attempt = journal.failure(line)
             self._failed[attempt.problem, attempt.index] = attempt
-        progress = JudgingProgress(self._plan, self._prepared, self._store, self._ports, "scored")
-        progress.start()
-        for line in progress.lines():
+        log = DatasetLog("eval", self._plan, dataset, self._store, self._ports)
+        for line in journal_lines(log, "scored"):
             attempt = journal.attempt(line)
             if attempt.problem not in self._unjudged and attempt.problem in self._problems:
                 self._other_answers += journal.shown(line).gold != self._problems[attempt.problem].right[0]
@@ -240,6 +247,11 @@ class _DatasetJudge:
             raise result
         else:
             self._misses.add(problem, samples, result.why)
+            self._finished += (
+                value
+                for sample, value in zip(samples, result.values, strict=False)
+                if sample and not sample.fault and sample.finish_reason != "length"
+            )
             replicas = tuple(answered[at].replica if at in answered else "" for at in self._indexes(number))
             self._results[number] = replace(result, replicas=replicas) if any(replicas) else result
 
@@ -269,7 +281,7 @@ class _DatasetJudge:
             "failed": len(lost) - rejected - missing,
             "missing": missing,
             "cut": sum(sample.finish_reason == "length" for sample in answered.values()),
-            "empty": sum(not (sample.text.strip() or sample.loglikelihoods) for sample in answered.values()),
+            "empty": sum(sample.is_empty for sample in answered.values()),
         }
 
     def _counts(self, planned: int, problem_results: Sequence[ProblemResult]) -> Counts:

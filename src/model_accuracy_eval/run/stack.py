@@ -15,7 +15,7 @@ import msgspec
 
 from model_accuracy_eval.ports import RunningAdapter
 from model_accuracy_eval.records import JSONObject
-from model_accuracy_eval.records.identity import UNKNOWN_PART
+from model_accuracy_eval.records.plan import UNKNOWN_PART
 
 _LONGEST = 400
 _NPU = re.compile(r"^\|\s*\d+\s+(\S+)\s*\|\s*[A-Z][A-Za-z]+\s*\|", re.MULTILINE)
@@ -37,7 +37,10 @@ class AdapterStack(msgspec.Struct):
 
 def of_adapter(running: RunningAdapter, port: int, weights: str) -> dict[str, str]:
     """Name → value, in the order in which they are shown."""
-    found = _read(running.stack(port))
+    try:
+        found = msgspec.json.decode(running.stack(port), type=AdapterStack)
+    except msgspec.DecodeError:  # no python3 there, or another one than that
+        found = AdapterStack()
     chips, driver = _chips(found)
     return {
         name: value[:_LONGEST]
@@ -51,13 +54,6 @@ def of_adapter(running: RunningAdapter, port: int, weights: str) -> dict[str, st
         }.items()
         if value
     }
-
-
-def _read(printed: str) -> AdapterStack:
-    try:
-        return msgspec.json.decode(printed, type=AdapterStack)
-    except msgspec.DecodeError:  # no python3 there, or another one than that
-        return AdapterStack()
 
 
 def _chips(found: AdapterStack) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""The history file: a JSON line for each dataset of a run, which any program may append to."""
+"""The history file, which any program may append to: a JSON line for each dataset of a run, one for its speed."""
 
 import contextlib
 from collections.abc import Iterable, Sequence
@@ -9,17 +9,18 @@ import msgspec
 
 from model_accuracy_eval.errors import BadReuse
 from model_accuracy_eval.ports import Archive, Store
-from model_accuracy_eval.records import FigureBounds, Interval, SummaryRow
+from model_accuracy_eval.records import DatasetResult, FigureBounds, Interval, ProblemResult, RunSpeed, SummaryRow
+from model_accuracy_eval.records.base import filled
+from model_accuracy_eval.records.plan import SPEED
 from model_accuracy_eval.run_folder import kept_run, results, runfile
-from model_accuracy_eval.run_folder.results import ResultsToCompare
+from model_accuracy_eval.run_folder.kept_run import KeptRun
 from model_accuracy_eval.run_folder.runfile import RUN_FILE, DatasetEntry, RunFile
-from model_accuracy_eval.scoring.figures import intervals
+from model_accuracy_eval.scoring.figures import intervals, run_speed
 from model_accuracy_eval.scoring.verdicts.comparison_statistics import (
-    DatasetOutcome,
-    ProblemOutcome,
     is_in,
     is_mean_of_problems,
     value_of,
+    value_of_count,
 )
 
 # The history file: one line of JSON for each dataset of each run, with all that pairs runs problem by problem.
@@ -56,6 +57,8 @@ class HistoryLine(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     run_id: str
     finished: str
     status: str
+    sentence: str = ""
+    """What the run came to."""
     label: str
     model: str | None
     weights: str = ""
@@ -111,41 +114,39 @@ def of_run(archive: Archive | Store, *, unverified: bool | None = None) -> RunHi
         reason = f"it was {run.status}: {run.sentence}"
         reason = "it is still running, or was killed" if run.status == "running" else reason
         return RunHistory(left_out=(_left_out(run, reason),))
-    _check_time(run, archive.root)
     try:
-        doubts = kept_run.opened(archive, unverified=unverified).doubts
+        instant(run.finished)
+    except ValueError as error:
+        raise BadReuse(f"The run '{archive.root}' has no place in a history: {error}.") from error
+    try:
+        kept = kept_run.opened(archive, unverified=unverified)
     except BadReuse as error:
         return RunHistory(left_out=(_left_out(run, error.sentence),))
-    if doubts and not unverified:
-        return RunHistory(left_out=(_left_out(run, f"it is unverified: {'; '.join(doubts)}"),))
+    if kept.doubts and not unverified:
+        return RunHistory(left_out=(_left_out(run, f"it is unverified: {'; '.join(kept.doubts)}"),))
     lines, left_out, names = [], [], archive.names()
     for name in run.judged:
         where = results.file(run.label, name)
         if where not in names:
             left_out.append(_left_out(run, f"{name}: its {where} is gone"))
             continue
-        found = results.to_compare(archive, run.label, name)
+        found = results.dataset_result(archive, run.label, name)
         if reason := _reason_against(run.datasets[name], found):
             left_out.append(_left_out(run, f"{name}: {reason}"))
         else:
-            lines.append(msgspec.structs.replace(_line(run, name, found), unverified=doubts))
+            lines.append(_line(run, name, found, kept.doubts))
+    if run.speed and not run.speed.limited:
+        lines.append(_line_of_speed(run, run.speed, kept))
     return RunHistory(lines=tuple(lines), left_out=tuple(left_out))
-
-
-def _check_time(run: RunFile, root: str) -> None:
-    try:
-        instant(run.finished)
-    except ValueError as error:
-        raise BadReuse(f"The run '{root}' has no place in a history: {error}.") from error
 
 
 def _left_out(run: RunFile, reason: str) -> LeftOut:
     return LeftOut(run=run.run_id, finished=run.finished or run.started, reason=reason)
 
 
-def _reason_against(entry: DatasetEntry, found: ResultsToCompare) -> str:
+def _reason_against(entry: DatasetEntry, found: DatasetResult) -> str:
     """Why figures are not those of the whole dataset; empty if they are."""
-    judged, sizes = len(found.details), {problem.n for problem in found.details}
+    judged, sizes = len(found.problem_results), {problem.n for problem in found.problem_results}
     if all(row.value is None for row in found.rows):
         return "it has no figure"
     if found.part is not None:
@@ -157,46 +158,54 @@ def _reason_against(entry: DatasetEntry, found: ResultsToCompare) -> str:
     return ""
 
 
-def _line(run: RunFile, dataset: str, found: ResultsToCompare) -> HistoryLine:
-    problems = sorted(found.details, key=lambda problem: problem.id)
-    outcome = results.outcome(dataset, found)
-    ids = tuple(problem.id for problem in problems)
+def _line(run: RunFile, dataset: str, found: DatasetResult, doubts: tuple[str, ...]) -> HistoryLine:
+    problems = sorted(found.problem_results, key=lambda problem: problem.problem)
+    ids = tuple(problem.problem for problem in problems)
     counted = all(problem.c is not None for problem in problems)
-    return HistoryLine(
-        run_id=run.run_id,
-        finished=run.finished,
-        status=run.status,
-        label=run.label,
-        model=run.model,
-        weights=run.identity.weights,
-        commit=run.identity.commit,
-        repository=run.identity.repository,
-        path=run.identity.path,
-        image=run.identity.image,
+    return filled(
+        HistoryLine,
+        run.identity,
+        run,
         dataset=dataset,
         version=found.version,
         sampling=_sampling(run),
-        figures=tuple(_figure(row, outcome, problems) for row in found.rows if row.value is not None),
+        figures=tuple(_figure(row, problems) for row in found.rows if row.value is not None),
         n=problems[0].n,
         problems=len(problems),
         ids=() if ids == tuple(range(len(ids))) else ids,
         right=tuple(problem.c or 0 for problem in problems) if counted else (),
-        lost=tuple(problem.id for problem in problems if problem.bounds),
+        lost=tuple(problem.problem for problem in problems if problem.bounds),
+        unverified=doubts,
     )
 
 
-def _figure(row: SummaryRow, outcome: DatasetOutcome, problems: Sequence[ProblemOutcome]) -> PastFigure:
+def _line_of_speed(run: RunFile, speed: RunSpeed, kept: KeptRun) -> HistoryLine:
+    """Comparable where the same was asked, with as many requests at once."""
+    load = {"datasets": ", ".join(run.judged), "concurrency": kept.plan().settings.concurrency, "shards": speed.shards}
+    figures = (filled(PastFigure, row, value=row.value or 0.0, again=row.interval) for row in run_speed.rows(speed))
+    return filled(
+        HistoryLine,
+        run.identity,
+        run,
+        dataset=SPEED,
+        version="",
+        sampling={**_sampling(run), **load},
+        figures=tuple(figures),
+        n=run.n,
+        problems=0,
+        unverified=kept.doubts,
+    )
+
+
+def _figure(row: SummaryRow, problems: Sequence[ProblemResult]) -> PastFigure:
     # Problems outside of a part have no value of its figures.
-    paired = is_mean_of_problems(row.metric, outcome) and all(is_in(row.metric, problem) for problem in problems)
+    paired = is_mean_of_problems(row, problems) and all(is_in(row.metric, problem) for problem in problems)
     follows = all(problem.c is not None and row.metric not in problem.figures for problem in problems)
-    return PastFigure(
-        metric=row.metric,
+    return filled(
+        PastFigure,
+        row,
         value=row.value or 0.0,
         again=intervals.asked_again(row.certainty),
-        interval=row.interval,
-        bounds=row.bounds,
-        higher_is_better=row.higher_is_better,
-        share=row.share,
         paired=paired,
         values=tuple(value_of(row.metric, problem) or 0.0 for problem in problems) if paired and not follows else (),
     )
@@ -205,7 +214,9 @@ def _figure(row: SummaryRow, outcome: DatasetOutcome, problems: Sequence[Problem
 def _sampling(run: RunFile) -> dict[str, Any]:
     """Only what was asked for, and what the service is known to add; the seed alone changes no question."""
     drawn = msgspec.to_builtins(run.drawn) if run.drawn else {"n": run.n}
-    asked = {name: value for name, value in drawn.items() if name != "seed" and value not in (None, {})}
+    # Before `thinking` was a setting, it was left to the service as well.
+    unsaid: tuple[object, ...] = (None, {}, "server")
+    asked = {name: value for name, value in drawn.items() if name != "seed" and value not in unsaid}
     found = {"neutral": run.samplers.neutral, "service": run.samplers.own} if run.samplers else {}
     return {"sampling": run.sampling, **asked, **{name: values for name, values in found.items() if values}}
 
@@ -215,7 +226,7 @@ def values(line: HistoryLine, figure: PastFigure) -> list[float | None]:
     if figure.values:
         every: list[float | None] = list(figure.values)
     else:
-        by_count = [value_of(figure.metric, ProblemOutcome(0, line.n, c)) or 0.0 for c in range(line.n + 1)]
+        by_count = [value_of_count(figure.metric, line.n, c) or 0.0 for c in range(line.n + 1)]
         every = [by_count[c] for c in line.right]
     if not line.lost:
         return every
@@ -223,13 +234,13 @@ def values(line: HistoryLine, figure: PastFigure) -> list[float | None]:
     return [None if name in lost else value for name, value in zip(line.asked, every, strict=True)]
 
 
-def instant(finished: str) -> float:
+def instant(moment: str) -> float:
     """Seconds, to put runs of machines in different time zones in their order."""
-    for form in ("%Y-%m-%dT%H:%M:%S%z", "%Y-%m-%d"):
+    for form in ("%Y-%m-%dT%H:%M:%S.%f%z", "%Y-%m-%dT%H:%M:%S%z", "%Y-%m-%d"):
         with contextlib.suppress(ValueError):
-            moment = datetime.strptime(finished, form)  # noqa: DTZ007 - the next line has the zone
-            return (moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)).timestamp()
-    raise ValueError(f"'{finished}' is no time such as 2026-03-26T15:15:20+0800")
+            read = datetime.strptime(moment, form)  # noqa: DTZ007 - the next line has the zone
+            return (read if read.tzinfo else read.replace(tzinfo=timezone.utc)).timestamp()
+    raise ValueError(f"'{moment}' is no time such as 2026-03-26T15:15:20+0800")
 
 
 def encode(line: HistoryLine) -> bytes:

@@ -17,6 +17,7 @@ from model_accuracy_eval.records import (
     FaultKind,
     Loglikelihood,
     LoglikelihoodSetting,
+    Media,
     PreparedDataset,
     Problem,
     RequestMethod,
@@ -24,6 +25,7 @@ from model_accuracy_eval.records import (
     ToolRound,
     Usage,
 )
+from model_accuracy_eval.records.base import filled
 from model_accuracy_eval.records.exchange import GENERATING_METHODS
 
 T = TypeVar("T")
@@ -54,6 +56,8 @@ class AnswerLine(msgspec.Struct, kw_only=True, omit_defaults=True):
     finish_reason: str | None = None
     rounds: tuple[ToolRound, ...] = ()
     earlier: tuple[EarlierReply, ...] = ()
+    media: tuple[Media, ...] = ()
+    spoken: bool = False
     method: RequestMethod = "chat"
     loglikelihoods: tuple[Loglikelihood | None, ...] = ()
     timings: Timings | None = None
@@ -133,8 +137,10 @@ def _reader(kind: type[T]) -> Callable[[bytes | msgspec.Raw], T]:
 
 _BEGINNING = 60
 """Bytes of a line by which it can be found."""
-_decode_answer = _reader(AnswerLine)
-_decode_failure = _reader(FailureLine)
+answer_of = _reader(AnswerLine)
+"""A line of the journal as it is."""
+failure_of = _reader(FailureLine)
+"""A line of the failures file as it is."""
 _decode_key = _reader(SampleKey)
 _decode_time = _reader(SampleTime)
 _decode_shown = _reader(SampleShown)
@@ -149,9 +155,20 @@ def failures_file(label: str, dataset: str) -> str:
     return f"predictions/{label}/{dataset}_failed.jsonl"
 
 
+def media_file(label: str, dataset: str, media: Media) -> str:
+    """Where a sound or picture of a reply is kept: equal ones are one file."""
+    return f"predictions/{label}/{dataset}_media/{media.sha256[:16]}.{media.format}"
+
+
+def is_media_file(name: str) -> bool:
+    return name.startswith("predictions/") and "_media/" in name
+
+
 def line(prepared: PreparedDataset, problem: Problem, attempt: Attempt, at: float | None = None) -> bytes:
     """The line of an answered sample. `at`: now, in seconds since the epoch."""
-    answer = AnswerLine(
+    answer = filled(
+        AnswerLine,
+        attempt,
         data_abbr=prepared.task.name,
         id=attempt.problem,
         success=True,
@@ -159,19 +176,6 @@ def line(prepared: PreparedDataset, problem: Problem, attempt: Attempt, at: floa
         origin_prompt=_turns(problem, attempt.method),
         prediction=attempt.text,
         gold=problem.right[0],
-        index=attempt.index,
-        reasoning=attempt.reasoning,
-        finish_reason=attempt.finish_reason,
-        rounds=attempt.rounds,
-        earlier=attempt.earlier,
-        method=attempt.method,
-        loglikelihoods=attempt.loglikelihoods,
-        timings=attempt.timings,
-        usage=attempt.usage,
-        request=attempt.request,
-        replica=attempt.replica,
-        seed=attempt.seed,
-        tries=attempt.tries,
         at=at,
     )
     return _encode(answer) + b"\n"
@@ -181,15 +185,14 @@ def failure_line(
     prepared: PreparedDataset, problem: Problem, attempt: Attempt, fault: Fault, at: float | None = None
 ) -> bytes:
     """The line of a sample without an answer, with the reason."""
-    failed = FailureLine(
+    failed = filled(
+        FailureLine,
+        attempt,
+        fault,
         data_abbr=prepared.task.name,
         id=attempt.problem,
-        index=attempt.index,
         input=_turns(problem),
         error_info=fault.sentence,
-        kind=fault.kind,
-        status=fault.status,
-        tries=attempt.tries,
         at=at,
     )
     return _encode(failed) + b"\n"
@@ -204,42 +207,16 @@ def _turns(problem: Problem, method: RequestMethod = "chat") -> msgspec.Raw:
     return msgspec.Raw(_encode(turns))
 
 
-def answer_of(source: bytes) -> AnswerLine:
-    """A line of the journal as it is."""
-    return _decode_answer(source)
-
-
-def failure_of(source: bytes) -> FailureLine:
-    """A line of the failures file as it is."""
-    return _decode_failure(source)
-
-
 def attempt(source: bytes) -> Attempt:
     """The sample in a line of the journal."""
-    answer = _decode_answer(source)
-    return Attempt(
-        problem=answer.id,
-        index=answer.index,
-        text=answer.prediction,
-        reasoning=answer.reasoning,
-        finish_reason=answer.finish_reason,
-        rounds=answer.rounds,
-        earlier=answer.earlier,
-        method=answer.method,
-        loglikelihoods=answer.loglikelihoods,
-        timings=answer.timings,
-        usage=answer.usage,
-        request=answer.request,
-        replica=answer.replica,
-        seed=answer.seed,
-        tries=answer.tries,
-    )
+    answer = answer_of(source)
+    return filled(Attempt, answer, problem=answer.id, text=answer.prediction)
 
 
 def failure(source: bytes) -> Attempt:
     """The sample in a line of the failures file, without an answer."""
-    failed = _decode_failure(source)
-    fault = Fault(kind=failed.kind, sentence=failed.error_info, status=failed.status)
+    failed = failure_of(source)
+    fault = filled(Fault, failed, sentence=failed.error_info)
     return Attempt(problem=failed.id, index=failed.index, fault=fault)
 
 
@@ -276,7 +253,8 @@ def loglikelihood_method(source: bytes) -> LoglikelihoodSetting | None:
 def shown(source: bytes) -> ShownProblem:
     """What a line of either file shows of its problem; a failure's does not hold the right answer."""
     sample = _decode_shown(source)
-    return ShownProblem(_last_turn(sample.origin_prompt or sample.input), sample.gold)
+    turns = _decode_turns(sample.origin_prompt or sample.input)
+    return ShownProblem(turns[-1].prompt if turns else "", sample.gold)
 
 
 def questions(lines_of: Callable[[str], Iterable[bytes]], label: str, dataset: str) -> dict[int, str]:
@@ -291,8 +269,3 @@ def whole_prompt(source: bytes) -> ShownProblem:
     turns = _decode_turns(sample.origin_prompt or sample.input)
     several = "\n\n".join(f"{turn.role}: {turn.prompt}" for turn in turns)
     return ShownProblem(turns[0].prompt if len(turns) == 1 else several, sample.gold)
-
-
-def _last_turn(prompt: msgspec.Raw) -> str:
-    turns = _decode_turns(prompt)
-    return turns[-1].prompt if turns else ""

@@ -14,6 +14,7 @@ import msgspec
 from model_accuracy_eval.errors import BadReuse
 from model_accuracy_eval.ports import Archive
 from model_accuracy_eval.records import Outcome, Report, RunPlan
+from model_accuracy_eval.records.base import filled
 from model_accuracy_eval.run_folder import manifest, results, runfile, saved_plan
 from model_accuracy_eval.run_folder.manifest import MANIFEST
 from model_accuracy_eval.run_folder.runfile import RUN_FILE, RunFile
@@ -41,20 +42,20 @@ class KeptRun:
     def report(self) -> Report:
         """The report from the files of the folder; nobody is asked, no reply is judged. It says what is in doubt."""
         run, plan = self.run(), self.plan()
+        if run.status == "running":
+            raise BadReuse(f"The run '{self.archive.root}' is still running, so there is no report of it.")
         judged = (results.dataset_result(self.archive, run.label, name) for name in run.judged)
-        return Report(
+        return filled(
+            Report,
+            run,
             plan=plan,
-            outcome=_outcome(run, self.archive.root),
+            outcome=filled(Outcome, run, conclusion=run.status, folder=self.archive.root),
+            datasets=(),
             dataset_results=tuple(unverified_result(result, plan.unverified) for result in judged),
             gates=tuple(entry.result() for entry in run.gates),
-            comparison=run.comparison,
             service=run.service,
-            seconds=run.seconds,
             tail_seconds=None if run.tail_seconds is msgspec.UNSET else run.tail_seconds,
             answered_before=run.answered_before or 0,
-            started=run.started,
-            finished=run.finished,
-            environment=run.environment,
             replicas=run.replicas or (),
         )
 
@@ -102,17 +103,15 @@ def edited(archive: Archive) -> tuple[str, ...]:
     if stated is None:
         fault = _without_manifest(runfile.read_if_complete(archive.read(RUN_FILE), archive.root), archive.root)
         return () if fault.cut_off else (fault.doubt,)
-    found = _differences(archive, stated, _is_kept)
+    found = _differences(
+        archive, stated, lambda name: _has_figures(name) and (name == RUN_FILE or not name.endswith(".json"))
+    )
     return (_altered(found, archive.root).doubt,) if found else ()
 
 
 def _has_figures(name: str) -> bool:
     """Nobody reads what file managers and editors leave beside these."""
     return name == RUN_FILE or (name.startswith(_FIGURES) and name.endswith((".py", ".json", ".jsonl")))
-
-
-def _is_kept(name: str) -> bool:
-    return _has_figures(name) and (name == RUN_FILE or not name.endswith(".json"))
 
 
 def _differences(archive: Archive, stated: bytes, counts: Callable[[str], bool]) -> manifest.Differences:
@@ -148,16 +147,3 @@ def _going_on(root: str, verb: str, *mode: str) -> tuple[str, str]:
     if root.endswith(".zip"):
         return f"unpack it, and {verb} {' '.join(words[:-1])} with its folder", ""
     return f"{verb} {' '.join(words)}", shlex.join(["model-accuracy-eval", *words])
-
-
-def _outcome(run: RunFile, folder: str) -> Outcome:
-    if run.status == "running":
-        raise BadReuse(f"The run '{folder}' is still running, so there is no report of it.")
-    return Outcome(
-        conclusion=run.status,
-        exit_code=run.exit_code,
-        stage=run.stage,
-        sentence=run.sentence,
-        detail=run.detail,
-        folder=folder,
-    )

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import MappingProxyType
 
 from model_accuracy_eval.errors import Altered, BadReuse
 from model_accuracy_eval.ports import Archive
@@ -29,14 +30,10 @@ ReadParts = Callable[[str], Iterable[bytes]]
 """A file's name → its bytes in parts: a journal need not fit into memory."""
 
 
-def as_text(names: Iterable[str], read: ReadParts) -> bytes:
-    """The manifest of these files."""
-    return "".join(f"{digest_of(read(name))}  {name}\n" for name in names if name != MANIFEST).encode()
-
-
-def renewed(stated: Mapping[str, str], written: Iterable[str], read: ReadParts) -> bytes:
-    """The manifest with new hashes of what was written since. Whatever else has changed still differs from it."""
-    hashes = {**stated, **{name: digest_of(read(name)) for name in written}}
+def as_text(names: Iterable[str], read: ReadParts, stated: Mapping[str, str] = MappingProxyType({})) -> bytes:
+    """The manifest of these files. `stated`: what it said before; where nothing was written since, that stays, so that
+    whatever else has changed still differs from it."""
+    hashes = {**stated, **{name: digest_of(read(name)) for name in names if name != MANIFEST}}
     return "".join(f"{sha256}  {name}\n" for name, sha256 in sorted(hashes.items())).encode()
 
 
@@ -66,12 +63,12 @@ def verify(archive: Archive) -> str:
         )
     found = differences(parse(stated), archive.names(), archive.parts)
     if found:
-        count = len(found.changed) + len(found.missing) + len(found.added)
+        sentences = list(found.sentences())
         raise Altered(
-            f"'{archive.root}' is not what the run left: {count} of its files differ from {MANIFEST}.",
-            detail="\n".join(found.sentences()),
+            f"'{archive.root}' is not what the run left: {len(sentences)} of its files differ from {MANIFEST}.",
+            detail="\n".join(sentences),
         )
-    return digest(stated)
+    return digest_of([stated])
 
 
 def digest_of(parts: Iterable[bytes]) -> str:
@@ -80,7 +77,3 @@ def digest_of(parts: Iterable[bytes]) -> str:
     for part in parts:
         total.update(part)
     return total.hexdigest()
-
-
-def digest(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()

@@ -23,7 +23,6 @@ class FindingLine(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     execution: Execution | None = None
 
 
-_encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(FindingLine).decode
 
 
@@ -41,7 +40,7 @@ def line(key: str, problem: int, index: int, ask: Ask, finding: AskResult) -> by
         opinion=finding if isinstance(finding, Opinion) else None,
         execution=finding if isinstance(finding, Execution) else None,
     )
-    return _encode(whole) + b"\n"
+    return msgspec.json.encode(whole) + b"\n"
 
 
 def finding(source: bytes) -> tuple[str, AskResult | None]:
@@ -112,24 +111,24 @@ def _named(candidate: Loglikelihood | None) -> JSONObject | None:
     return {name: value for name, value in fields.items() if name != "cropped_to" or value is not None}
 
 
-# `predictions/<label>/<dataset>_pictures.jsonl`: small pictures of the questions, for the page; a line for each.
+# `predictions/<label>/<dataset>_pictures.jsonl`: small pictures of the questions, and small pictures and sounds of the
+# replies, for the page; a line for each.
 
 
 LARGEST = 100_000
 """Bytes of one picture; a larger one is named and not shown."""
 ALL_TOGETHER = 8_000_000
 """Bytes of one dataset's pictures, the first ones."""
-_ADDRESS = "data:image/"
+_ADDRESS = ("data:image/", "data:audio/")
 
 
 class PictureLine(msgspec.Struct, frozen=True):
-    """One picture. The id is the beginning of its hash, as questions name it; the address is a data URI."""
+    """One picture or sound. The id is the beginning of its hash, as questions name it; the address is a data URI."""
 
     id: str
     address: str
 
 
-_encode_pictures = msgspec.json.Encoder().encode
 _decode_pictures = msgspec.json.Decoder(PictureLine).decode
 
 
@@ -137,23 +136,24 @@ def pictures_file(label: str, dataset: str) -> str:
     return f"predictions/{label}/{dataset}_pictures.jsonl"
 
 
-def lines(problems: Iterable[Problem], read: Callable[[Media], bytes]) -> Iterator[bytes]:
-    """Those that are small, each once. `read` gives a picture's bytes."""
+def lines(problems: Iterable[Problem], replies: Iterable[Media], read: Callable[[Media], bytes]) -> Iterator[bytes]:
+    """Those that are small, each once. `read` gives the bytes of one, whether a question or a reply has it."""
     seen: set[str] = set()
     left = ALL_TOGETHER
-    for media in (media for problem in problems for message in problem.messages for media in message.media):
-        if media.sha256 in seen or media.kind != "image":
+    asked = (media for problem in problems for message in problem.messages for media in message.media)
+    for media in chain((media for media in asked if media.kind == "image"), replies):
+        if media.sha256 in seen or media.kind == "video":
             continue
         seen.add(media.sha256)
         if media.size is not None and media.size <= min(LARGEST, left):
             left -= media.size
-            yield _encode_pictures(PictureLine(media.sha256[:12], _address(media, read))) + b"\n"
+            yield msgspec.json.encode(PictureLine(media.sha256[:12], _address(media, read))) + b"\n"
 
 
 def _address(media: Media, read: Callable[[Media], bytes]) -> str:
     if media.url.startswith(_ADDRESS):
         return media.url
-    return f"{_ADDRESS}{media.format};base64,{b64encode(read(media)).decode()}"
+    return f"data:{media.kind}/{media.format};base64,{b64encode(read(media)).decode()}"
 
 
 def addresses(source: Iterable[bytes]) -> dict[str, str]:

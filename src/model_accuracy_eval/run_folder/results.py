@@ -21,36 +21,12 @@ from model_accuracy_eval.records import (
     SummaryRow,
     VerdictReason,
 )
+from model_accuracy_eval.records.base import filled
 from model_accuracy_eval.scoring.figures.aggregations import Statistics
 from model_accuracy_eval.scoring.figures.reductions import avg_at_n, cons_at_k, pass_at_k
-from model_accuracy_eval.scoring.verdicts.comparison_statistics import (
-    DatasetOutcome,
-    ProblemOutcome,
-    drawn_aggregations,
-    whole_figures,
-)
+from model_accuracy_eval.scoring.verdicts.comparison_statistics import whole_figures
 
 T = TypeVar("T")
-
-
-class ResultsHead(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The file without its problems. Before these fields stand the figures under their names in the summary."""
-
-    intervals: dict[str, Interval | None]
-    bounds: dict[str, FigureBounds] = {}
-    """Of the figures of which samples have no verdict."""
-    chances: dict[str, float] = {}
-    """What guessing would give."""
-    version: str
-    counts: Counts
-    anomalies: dict[str, int] | None = None
-    notes: tuple[str, ...]
-    speed: Speed
-    rows: tuple[SummaryRow, ...]
-    ran: tuple[ExecutionSummary, ...] = ()
-    readings: tuple[Reading, ...] = ()
-    part: AskedPart | None = None
-    """What was asked, where that was not everything; figures that are estimates then stand in `rows` alone."""
 
 
 class ProblemEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -88,31 +64,31 @@ class ProblemEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
 _BEFORE_FIGURES = ("example_abbr", "id", "n", "c")
 
 
-class ResultsFile(ResultsHead, frozen=True, kw_only=True):
-    """The whole file."""
+class ResultsFile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The file. Before these fields stand the figures under their names in the summary."""
 
+    intervals: dict[str, Interval | None]
+    bounds: dict[str, FigureBounds] = {}
+    """Of the figures of which samples have no verdict."""
+    chances: dict[str, float] = {}
+    """What guessing would give."""
+    version: str
+    counts: Counts
+    anomalies: dict[str, int] | None = None
+    look_first: str = ""
+    notes: tuple[str, ...]
+    speed: Speed
+    rows: tuple[SummaryRow, ...]
+    ran: tuple[ExecutionSummary, ...] = ()
+    readings: tuple[Reading, ...] = ()
+    part: AskedPart | None = None
+    """What was asked, where that was not everything; figures that are estimates then stand in `rows` alone."""
     details: list[ProblemEntry]
 
 
-class ResultsToCompare(ResultsHead, frozen=True, kw_only=True):
-    """The file with those fields of a problem that a comparison needs; decoding the others takes six times as long."""
-
-    details: list[ProblemOutcome]
-
-
-def bounds_of(rows: Iterable[SummaryRow]) -> dict[str, FigureBounds]:
-    """Figure → its limits, where samples have no verdict."""
-    return {row.metric: row.bounds for row in rows if row.bounds is not None}
-
-
-def estimates_of(rows: Iterable[SummaryRow]) -> dict[str, float]:
-    """Figure → its estimate from a part of the dataset."""
-    return {row.metric: row.value for row in rows if row.estimated and row.value is not None}
-
-
-def chances_of(rows: Iterable[SummaryRow]) -> dict[str, float]:
-    """Figure → what guessing would give, where it can be said."""
-    return {row.metric: row.chance for row in rows if row.chance is not None}
+def told(rows: Iterable[SummaryRow], field: str) -> dict[str, Any]:
+    """Figure → what its row has in that field, where it has something."""
+    return {row.metric: value for row in rows if (value := getattr(row, field)) is not None}
 
 
 def file(label: str, dataset: str) -> str:
@@ -121,21 +97,15 @@ def file(label: str, dataset: str) -> str:
 
 def as_json(result: DatasetResult, plan: RunPlan) -> bytes:
     """Figures first, as AISBench does it, then the fields of `ResultsFile`."""
-    head = ResultsHead(
+    whole = filled(
+        ResultsFile,
+        result,
         intervals={row.metric: row.interval for row in result.rows},
-        bounds=bounds_of(result.rows),
-        chances=chances_of(result.rows),
-        version=result.version,
-        counts=result.counts,
-        anomalies=result.anomalies,
-        notes=result.notes,
-        speed=result.speed,
-        rows=result.rows,
-        ran=result.ran,
-        readings=result.readings,
-        part=result.part,
+        bounds=told(result.rows, "bounds"),
+        chances=told(result.rows, "chance"),
+        details=[],
     )
-    fields: dict[str, Any] = whole_figures(result.rows) | msgspec.to_builtins(head)
+    fields: dict[str, Any] = whole_figures(result.rows) | msgspec.to_builtins(whole)
     details = (_details(result.dataset, problem, plan.k) for problem in result.problem_results)
     fields["details"] = [msgspec.Raw(msgspec.json.encode(each)) for each in details]
     return msgspec.json.format(msgspec.json.encode(fields), indent=4) + b"\n"
@@ -144,29 +114,20 @@ def as_json(result: DatasetResult, plan: RunPlan) -> bytes:
 def _details(dataset: str, result: ProblemResult, k: tuple[int, ...]) -> dict[str, Any]:
     figures = {} if result.c is None else _figures(result.n, result.c, k)
     plain = result.c is not None
-    entry = ProblemEntry(
+    entry = filled(
+        ProblemEntry,
+        result,
         example_abbr=f"{dataset}_{result.problem}",
         id=result.problem,
-        n=result.n,
-        c=result.c,
         pred=result.answers,
         answer=(result.references[0],) * result.n,
         correct=tuple(why == "right" for why in result.why),
-        why=result.why,
         values=() if plain else result.values,
         figures={
             name: value
             for name, value in result.figures.items()
             if name not in figures and not (plain and name.partition(" (")[0] == "accuracy")
         },
-        key=result.key,
-        category=result.category,
-        cluster=result.cluster,
-        cut=result.cut,
-        doubtful=result.doubtful,
-        bounds=result.bounds,
-        replicas=result.replicas,
-        statistics=result.statistics,
     )
     fields: dict[str, Any] = msgspec.to_builtins(entry)
     return {name: fields[name] for name in _BEFORE_FIGURES} | figures | fields
@@ -181,75 +142,24 @@ def _figures(n: int, c: int, k: tuple[int, ...]) -> dict[str, float]:
 
 def dataset_result(archive: Archive, label: str, dataset: str) -> DatasetResult:
     """The result that a run's file was written from."""
-    results = _read(archive, label, dataset, ResultsFile)
-    return DatasetResult(
-        dataset=dataset,
-        version=results.version,
-        rows=results.rows,
-        problem_results=tuple(map(_problem_result, results.details)),
-        counts=results.counts,
-        anomalies=results.anomalies,
-        notes=results.notes,
-        speed=results.speed,
-        ran=results.ran,
-        readings=results.readings,
-        part=results.part,
-    )
-
-
-def _problem_result(entry: ProblemEntry) -> ProblemResult:
-    return ProblemResult(
-        problem=entry.id,
-        n=entry.n,
-        c=entry.c,
-        values=entry.values or tuple(map(float, entry.correct)),
-        answers=entry.pred,
-        why=entry.why,
-        references=entry.answer[:1],
-        figures=entry.figures,
-        key=entry.key,
-        category=entry.category,
-        cluster=entry.cluster,
-        cut=entry.cut,
-        doubtful=entry.doubtful,
-        bounds=entry.bounds,
-        replicas=entry.replicas,
-        statistics=entry.statistics,
-    )
-
-
-def side(archive: Archive, label: str, dataset: str) -> DatasetOutcome:
-    """What a comparison needs of a run's file."""
-    return outcome(dataset, to_compare(archive, label, dataset))
-
-
-def outcome(dataset: str, results: ResultsToCompare) -> DatasetOutcome:
-    return DatasetOutcome(
-        dataset=dataset,
-        version=results.version,
-        figures=whole_figures(results.rows),
-        shares=frozenset(row.metric for row in results.rows if row.interval is not None),
-        bounds=bounds_of(results.rows),
-        aggregations=drawn_aggregations(results.rows),
-        problems=results.details,
-        counts=results.counts,
-        speed=results.speed,
-        part=results.part,
-    )
-
-
-def to_compare(archive: Archive, label: str, dataset: str) -> ResultsToCompare:
-    """The part of a run's file that a comparison needs."""
-    return _read(archive, label, dataset, ResultsToCompare)
-
-
-def _read(archive: Archive, label: str, dataset: str, kind: type[T]) -> T:
     name = file(label, dataset)
     where = f"{archive.root}/{name}"
     source = archive.read(name)
     if source is None:
         raise BadReuse(f"There is no '{where}', so '{dataset}' cannot be looked at problem by problem.")
-    return decode(source, kind, where)
+    results = decode(source, ResultsFile, where)
+    return filled(DatasetResult, results, dataset=dataset, problem_results=tuple(map(_problem_result, results.details)))
+
+
+def _problem_result(entry: ProblemEntry) -> ProblemResult:
+    return filled(
+        ProblemResult,
+        entry,
+        problem=entry.id,
+        values=entry.values or tuple(map(float, entry.correct)),
+        answers=entry.pred,
+        references=entry.answer[:1],
+    )
 
 
 def decode(source: bytes, kind: type[T], where: str) -> T:

@@ -1,17 +1,17 @@
 """Reads the files of a run that has ended: its folder, or a zip file, as artifacts are downloaded."""
 
-import contextlib
 import difflib
 import zipfile
 import zlib
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
+from typing import IO
 
-from model_accuracy_eval.errors import BadReuse
+from model_accuracy_eval.errors import BadReuse, EvalError
 from model_accuracy_eval.ports import Archive
 from model_accuracy_eval.records.plan import is_artifact
-from model_accuracy_eval.system import local_files
 from model_accuracy_eval.system.local_files import PART
 
 _RUN_FILE = "run.json"
@@ -19,8 +19,30 @@ _LARGEST = 4 << 30
 """Bytes of one unpacked file: a zip file from elsewhere may claim any size."""
 
 
-class FolderArchive:
+class _Files:
+    """Reads the files of a run. One that is not there has nothing in it: a shard may have no question of a dataset, and
+    so no replies."""
+
+    def _opened(self, name: str) -> AbstractContextManager[IO[bytes] | None]:
+        raise NotImplementedError
+
+    def read(self, name: str) -> bytes | None:
+        with self._opened(name) as file:
+            return None if file is None else file.read()
+
+    def parts(self, name: str) -> Iterator[bytes]:
+        with self._opened(name) as file:
+            yield from () if file is None else iter(partial(file.read, PART), b"")
+
+    def lines(self, name: str) -> Iterator[bytes]:
+        with self._opened(name) as file:
+            yield from (line for line in file or () if line.endswith(b"\n"))
+
+
+class FolderArchive(_Files):
     """Implements `ports.Archive`. Nothing is locked or created: the folder is only read."""
+
+    _failure: type[EvalError] = BadReuse
 
     def __init__(self, root: str) -> None:
         self.root = root.rstrip("/") or "/"
@@ -28,37 +50,23 @@ class FolderArchive:
     def names(self) -> list[str]:
         return sorted(str(path.relative_to(self.root)) for path in Path(self.root).rglob("*") if path.is_file())
 
-    def read(self, name: str) -> bytes | None:
-        with self._reading(name):
-            return (Path(self.root) / name).read_bytes()
-        return None
-
-    def parts(self, name: str) -> Iterator[bytes]:
-        with self._reading(name):
-            yield from local_files.parts(Path(self.root) / name)
-
-    def lines(self, name: str) -> Iterator[bytes]:
-        with self._reading(name), (Path(self.root) / name).open("rb") as file:
-            yield from (line for line in file if line.endswith(b"\n"))
-
-    @contextlib.contextmanager
-    def _reading(self, name: str) -> Iterator[None]:
-        """A file that is not there has nothing in it: a shard may have no question of a dataset, and so no replies."""
+    @contextmanager
+    def _opened(self, name: str) -> Iterator[IO[bytes] | None]:
+        path = Path(self.root) / name
         try:
-            yield
-        except (FileNotFoundError, NotADirectoryError):
-            return
+            with path.open("rb") if path.exists() else nullcontext() as file:
+                yield file
         except OSError as error:
-            raise BadReuse(f"{self.root}/{name} cannot be read: {error.strerror or error}.") from error
+            raise self._failure(f"{path} cannot be read: {error.strerror or error}.") from error
 
 
-class ZipArchive:
+class ZipArchive(_Files):
     """Implements `ports.Archive` with a zip file. The run may be at its top or in a folder of it."""
 
     def __init__(self, root: str) -> None:
         self.root = root
         self._checked: set[str] = set()
-        with self._reading(), zipfile.ZipFile(root) as archive:
+        with self._zip() as archive:
             names = archive.namelist()
         runs = [name for name in names if Path(name).name == _RUN_FILE]
         if len(runs) > 1:
@@ -70,48 +78,33 @@ class ZipArchive:
         self._prefix = runs[0].removesuffix(_RUN_FILE) if runs else ""
 
     def names(self) -> list[str]:
-        with self._reading(), zipfile.ZipFile(self.root) as archive:
+        with self._zip() as archive:
             files = [name for name in archive.namelist() if not name.endswith("/")]
         return sorted(name.removeprefix(self._prefix) for name in files if name.startswith(self._prefix))
 
-    def read(self, name: str) -> bytes | None:
-        with self._reading(), zipfile.ZipFile(self.root) as archive, contextlib.suppress(KeyError):
-            entry = archive.getinfo(self._prefix + name)
-            if entry.file_size > _LARGEST:
-                raise BadReuse(f"{name} in '{self.root}' is {entry.file_size} bytes; {_LARGEST} is the most.")
-            return archive.read(entry)
-        return None
-
-    def parts(self, name: str) -> Iterator[bytes]:
-        with (
-            self._reading(),
-            zipfile.ZipFile(self.root) as archive,
-            contextlib.suppress(KeyError),
-            archive.open(self._prefix + name) as file,
-        ):
-            yield from iter(partial(file.read, PART), b"")
-
     def lines(self, name: str) -> Iterator[bytes]:
-        self._check(name)
-        with (
-            self._reading(),
-            zipfile.ZipFile(self.root) as archive,
-            contextlib.suppress(KeyError),
-            archive.open(self._prefix + name) as file,
-        ):
-            yield from (line for line in file if line.endswith(b"\n"))
-
-    def _check(self, name: str) -> None:
-        """A file's checksum is known at its end: without this, damage would be taken for a mistake in a line."""
+        """A file's checksum is known at its end: unchecked, damage would be taken for a mistake in a line."""
         if name not in self._checked:
             for _ in self.parts(name):
                 pass
             self._checked.add(name)
+        return super().lines(name)
 
-    @contextlib.contextmanager
-    def _reading(self) -> Iterator[None]:
+    @contextmanager
+    def _opened(self, name: str) -> Iterator[IO[bytes] | None]:
+        with self._zip() as archive:
+            place = self._prefix + name
+            size = archive.getinfo(place).file_size if place in archive.namelist() else None
+            if size is not None and size > _LARGEST:
+                raise BadReuse(f"{name} in '{self.root}' is {size} bytes; {_LARGEST} is the most.")
+            with nullcontext() if size is None else archive.open(place) as file:
+                yield file
+
+    @contextmanager
+    def _zip(self) -> Iterator[zipfile.ZipFile]:
         try:
-            yield
+            with zipfile.ZipFile(self.root) as archive:
+                yield archive
         except (OSError, zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError) as error:
             raise BadReuse(
                 f"'{self.root}' cannot be read as a zip of a run: {str(error).rstrip('.')}. It may have been cut off "

@@ -7,6 +7,7 @@ import contextlib
 import fcntl
 import hashlib
 import io
+import mmap
 import os
 import zipfile
 from collections.abc import Iterable, Iterator
@@ -57,6 +58,8 @@ class LineChain:
 
 class RunFolder(FolderArchive):
     """Implements `ports.Store`. The folder is locked while it is open: two runs must not write one journal."""
+
+    _failure = PublishFailed
 
     def __init__(self, root: str, *, private: bool = False) -> None:
         self._root = Path(root).absolute()
@@ -126,18 +129,10 @@ class RunFolder(FolderArchive):
             finally:
                 temporary.unlink(missing_ok=True)
 
-    @contextlib.contextmanager
-    def _reading(self, name: str) -> Iterator[None]:
-        """A file that is not there has nothing in it: a shard may have no question of a dataset, and so no replies."""
-        try:
-            yield
-        except FileNotFoundError:
-            return
-        except OSError as error:
-            raise PublishFailed(f"{self._root / name} cannot be read: {error.strerror or error}.") from error
-
     def lines_at(self, name: str, places: Iterable[int]) -> Iterator[bytes]:
-        with self._reading(name), (self._root / name).open("rb") as file:
+        with self._opened(name) as file:
+            if file is None:
+                return
             for place in places:
                 file.seek(place)
                 yield file.readline()
@@ -176,16 +171,10 @@ def reopened(folder: str) -> RunFolder:
 
 def _length_of_whole_lines(path: str) -> int:
     """The size without a last line that is incomplete after a crash."""
-    with Path(path).open("rb") as file:
-        end = file.seek(0, os.SEEK_END)
-        while end > 0:
-            start = max(0, end - 65536)
-            file.seek(start)
-            newline = file.read(end - start).rfind(b"\n")
-            if newline >= 0:
-                return start + newline + 1
-            end = start
-    return 0
+    if not Path(path).stat().st_size:
+        return 0
+    with Path(path).open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        return content.rfind(b"\n") + 1
 
 
 # `outputs/latest`: a name for the run that began last, so that nobody has to copy its id.

@@ -1,6 +1,6 @@
 """`run.json`: what other programs read. It is also written at the start, so that a killed run says what it was."""
 
-from typing import Literal
+from typing import Any, Literal, TypeVar
 
 import msgspec
 
@@ -23,20 +23,24 @@ from model_accuracy_eval.records import (
     Report,
     RowsSource,
     RunPlan,
+    RunSpeed,
     Samplers,
     Sampling,
     SamplingSetting,
     Service,
+    ServiceFinding,
     Speed,
 )
+from model_accuracy_eval.records.base import filled
 from model_accuracy_eval.records.report import is_verdict
-from model_accuracy_eval.run_folder.results import bounds_of, chances_of, decode, estimates_of
+from model_accuracy_eval.run_folder.results import decode, told
 from model_accuracy_eval.run_folder.saved_plan import SamplingFacts
 from model_accuracy_eval.scoring.figures import groups
 from model_accuracy_eval.scoring.verdicts import gate_lines
 from model_accuracy_eval.scoring.verdicts.comparison_statistics import whole_figures
 
 RUN_FILE = "run.json"
+S = TypeVar("S", bound="StartedRun")
 
 
 class DatasetEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -58,6 +62,8 @@ class DatasetEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     counts: Counts | None = None
     notes: tuple[str, ...] | None = None
     speed: Speed | None = None
+    finished: dict[str, float] = {}
+    """The first figure of the replies that were not cut, where some were."""
     ran: tuple[ExecutionSummary, ...] = ()
     part: AskedPart | None = None
     """What was asked, where that was not everything."""
@@ -78,15 +84,7 @@ class GateEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     def result(self) -> GateResult:
         (gate,) = gate_lines.parse(self.gate)
-        return GateResult(
-            gate=gate,
-            value=self.value,
-            interval=self.interval,
-            bounds=self.bounds,
-            limits=self.limits,
-            decision=self.decision,
-            sentence=self.sentence,
-        )
+        return filled(GateResult, self, gate=gate)
 
 
 class GroupFigure(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -120,6 +118,8 @@ class StartedRun(msgspec.Struct, frozen=True, kw_only=True):
     samplers: Samplers | None = None
     stack: dict[str, str] = {}
     """On what the answers were made."""
+    findings: tuple[ServiceFinding, ...] = ()
+    """What was looked at beside the questions."""
     started: str
     datasets: dict[str, DatasetEntry]
 
@@ -145,6 +145,8 @@ class RunFile(StartedRun, frozen=True, kw_only=True):
     service_notes: tuple[str, ...] = ()
     replicas: tuple[ReplicaFigure, ...] | msgspec.UnsetType = msgspec.UNSET
     """Of a service that has several."""
+    speed: RunSpeed | None = None
+    """How fast the service was, over all datasets."""
     groups: dict[str, GroupEntry] | msgspec.UnsetType = msgspec.UNSET
     unverified: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
     """Why nobody can say that its replies are those that a run left."""
@@ -157,15 +159,7 @@ class RunFile(StartedRun, frozen=True, kw_only=True):
     @property
     def service(self) -> Service | None:
         """The service that was asked; None where none came up."""
-        if not self.endpoint:
-            return None
-        return Service(
-            base_url=self.endpoint,
-            model=self.model,
-            sends_finish_reasons=self.sends_finish_reasons,
-            samplers=self.samplers,
-            stack=self.stack,
-        )
+        return filled(Service, self, base_url=self.endpoint) if self.endpoint else None
 
     @property
     def sampling_facts(self) -> SamplingFacts:
@@ -179,44 +173,20 @@ class RunFile(StartedRun, frozen=True, kw_only=True):
 
 def started(plan: RunPlan, datasets: tuple[PreparedDataset, ...], service: Service | None, began: str) -> bytes:
     """The file of a run that is under way."""
-    run = StartedRun(
-        status="running",
-        run_id=plan.run_id,
-        label=plan.settings.label,
-        identity=plan.identity,
-        model=service.model if service else None,
-        endpoint=service.base_url if service else None,
-        sends_finish_reasons=service.sends_finish_reasons if service else None,
-        sampling=plan.settings.sampling,
-        samplers=service.samplers if service else None,
-        stack=service.stack if service else {},
-        started=began,
-        datasets={prepared.task.name: _dataset(prepared, None) for prepared in datasets},
-    )
-    return _encode(run)
+    entries = {prepared.task.name: _dataset(prepared, None) for prepared in datasets}
+    return _encode(_begun(StartedRun, plan, service, started=began, datasets=entries, status="running"))
 
 
 def finished(report: Report, service_notes: tuple[str, ...]) -> bytes:
     """The file of a run that has ended, whatever its end. `service_notes`: what readers of figures must know."""
-    plan, outcome, service = report.plan, report.outcome, report.service
+    plan = report.plan
     results = {result.dataset: result for result in report.dataset_results}
-    run = RunFile(
-        status=outcome.conclusion,
-        run_id=plan.run_id,
-        label=plan.settings.label,
-        identity=plan.identity,
-        model=service.model if service else None,
-        endpoint=service.base_url if service else None,
-        sends_finish_reasons=service.sends_finish_reasons if service else None,
-        sampling=plan.settings.sampling,
-        samplers=service.samplers if service else None,
-        stack=service.stack if service else {},
+    run = _begun(
+        RunFile,
+        plan,
+        report.service,
         started=report.started,
         datasets={each.task.name: _dataset(each, results.get(each.task.name)) for each in report.datasets},
-        exit_code=outcome.exit_code,
-        stage=outcome.stage,
-        sentence=outcome.sentence,
-        detail=outcome.detail,
         finished=report.finished,
         seconds=report.seconds,
         tail_seconds=msgspec.UNSET if report.tail_seconds is None else report.tail_seconds,
@@ -224,77 +194,77 @@ def finished(report: Report, service_notes: tuple[str, ...]) -> bytes:
         n=plan.sampling.n,
         drawn=plan.sampling,
         k=plan.k,
-        gates=tuple(map(gate_entry, report.gates)),
-        comparison=report.comparison,
-        environment=report.environment,
         service_notes=service_notes if results else (),
         replicas=report.replicas or msgspec.UNSET,
+        speed=report.speed,
         groups=_groups(report) or msgspec.UNSET,
-        unverified=plan.unverified or msgspec.UNSET,
+        **_ending(report),
     )
     return _encode(run)
 
 
 def with_verdict(run: RunFile, report: Report) -> bytes:
     """The file of a run that has ended, with the verdict of gates that were given later."""
-    ending = report.outcome
-    changed = msgspec.structs.replace(
-        run,
-        status=ending.conclusion,
-        exit_code=ending.exit_code,
-        stage=ending.stage,
-        sentence=ending.sentence,
-        detail=ending.detail,
-        gates=tuple(map(gate_entry, report.gates)),
-        comparison=report.comparison,
-        environment=report.environment,
-        unverified=report.plan.unverified or msgspec.UNSET,
+    return _encode(msgspec.structs.replace(run, **_ending(report)))
+
+
+def _begun(kind: type[S], plan: RunPlan, service: Service | None, **more: Any) -> S:
+    """The file with what is known as soon as a service answers."""
+    asked = service or Service(base_url="")
+    return filled(
+        kind,
+        asked,
+        run_id=plan.run_id,
+        label=plan.settings.label,
+        identity=plan.identity,
+        endpoint=asked.base_url or None,
+        sampling=plan.settings.sampling,
+        **more,
     )
-    return _encode(changed)
+
+
+def _ending(report: Report) -> dict[str, Any]:
+    """How the run ended, and what the verdict was made of."""
+    ending = {name: getattr(report.outcome, name) for name in ("exit_code", "stage", "sentence", "detail")}
+    return {
+        "status": report.outcome.conclusion,
+        **ending,
+        "gates": tuple(map(gate_entry, report.gates)),
+        "comparison": report.comparison,
+        "environment": report.environment,
+        "unverified": report.plan.unverified or msgspec.UNSET,
+    }
 
 
 def _dataset(prepared: PreparedDataset, result: DatasetResult | None) -> DatasetEntry:
-    entry = DatasetEntry(
-        version=prepared.version,
-        questions=prepared.questions,
-        problems=len(prepared.problems),
-        sources=prepared.sources,
-        draw=prepared.draw,
-    )
+    entry = filled(DatasetEntry, prepared, problems=len(prepared.problems))
     if result is None:
         return entry
     return msgspec.structs.replace(
         entry,
         metrics=whole_figures(result.rows),
         intervals={row.metric: row.interval for row in result.rows},
-        bounds=bounds_of(result.rows),
-        chances=chances_of(result.rows),
+        bounds=told(result.rows, "bounds"),
+        chances=told(result.rows, "chance"),
         counts=result.counts,
         notes=result.notes,
         speed=result.speed,
+        finished=told(result.rows, "finished"),
         ran=result.ran,
         part=result.part,
-        estimates=estimates_of(result.rows),
+        estimates=told((row for row in result.rows if row.estimated), "value"),
     )
 
 
 def gate_entry(result: GateResult) -> GateEntry:
-    return GateEntry(
-        gate=str(result.gate),
-        value=result.value,
-        interval=result.interval,
-        bounds=result.bounds,
-        limits=result.limits,
-        decision=result.decision,
-        sentence=result.sentence,
-    )
+    return filled(GateEntry, result, gate=str(result.gate))
 
 
 def _groups(report: Report) -> dict[str, GroupEntry]:
     entries: dict[str, GroupEntry] = {}
     for row in groups.all_rows(report.plan.groups, report.dataset_results):
         entry = entries.setdefault(row.dataset, GroupEntry(version=row.version, metrics={}))
-        entry.metrics[row.metric] = GroupFigure(value=row.value, stderr=row.stderr, bounds=row.bounds)
+        entry.metrics[row.metric] = filled(GroupFigure, row)
     return entries
 
 

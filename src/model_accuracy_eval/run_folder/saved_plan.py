@@ -42,10 +42,7 @@ def load(source: str, where: str) -> RunPlan:
             for node in ast.parse(source).body
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
         }
-        settings = values["settings"]
-        if settings.pop("contains", False):  # an older release's
-            settings["match"] = "contains"
-        return msgspec.convert({**values["plan"], "settings": settings}, RunPlan)
+        return msgspec.convert({**values["plan"], "settings": values["settings"]}, RunPlan)
     except (SyntaxError, ValueError, TypeError, AttributeError, KeyError, IndexError, msgspec.ValidationError) as error:
         raise BadReuse(f"{where} cannot be read as the plan of a run: {error}.") from error
 
@@ -122,6 +119,7 @@ def setting_changes(old: Sampling | None, new: Sampling | None) -> Iterator[str]
         return
     names = ("n", "temperature", "top_p", "max_tokens")
     pairs = [(name, _set(getattr(old, name)), _set(getattr(new, name))) for name in names]
+    pairs.append(("thinking", old.thinking, new.thinking))
     fields = {**old.extra, **new.extra}
     pairs += [(name, str(old.extra.get(name, "not sent")), str(new.extra.get(name, "not sent"))) for name in fields]
     changed = [f"{name} {was} then, {now} now" for name, was, now in pairs if was != now]

@@ -16,6 +16,7 @@ from model_accuracy_eval.run_folder.manifest import MANIFEST
 from model_accuracy_eval.run_folder.run_archive import FolderArchive
 from model_accuracy_eval.run_folder.runfile import RUN_FILE, RunFile
 from model_accuracy_eval.run_folder.saved_plan import sampling_change
+from model_accuracy_eval.scoring.figures import run_speed
 from model_accuracy_eval.scoring.verdicts import gate_lines
 from model_accuracy_eval.settings import SCORING_SETTINGS, VERDICT_SETTINGS
 from model_accuracy_eval.system import local_files
@@ -54,9 +55,14 @@ def gather(shards: Sequence[ShardFolder], store: Store, *, run_id: str) -> None:
         for each in shards:
             for line in each.store.lines(name):
                 store.append(name, line)
+    for each in shards:
+        for name in filter(journal.is_media_file, each.store.names()):
+            store.write(name, each.store.read(name) or b"")
     run_file = asked[0].store.read(RUN_FILE)
     if run_file is not None:
-        store.write(RUN_FILE, run_file)
+        speeds = [run.speed for each in asked if (run := each.run()) and run.speed]
+        measured = run_speed.of_shards(speeds) if len(speeds) == len(asked) else None
+        store.write(RUN_FILE, msgspec.json.encode({**msgspec.json.decode(run_file), "speed": measured}))
     store.write(f"configs/{plan.stamp}_merged.py", saved_plan.dump(plan).encode())
     store.write(MANIFEST, manifest.as_text(store.names(), store.parts))
 
@@ -98,48 +104,6 @@ def check(shards: Sequence[ShardFolder], given: Collection[str] = (), *, allow_m
         saved_plan.check_same_questions(_whole_plan(shards[0].plan), _whole_plan(each.plan))
     _check_answers(shards)
     _check_verdicts(shards, given)
-
-
-def check_samples(shards: Sequence[ShardFolder]) -> None:
-    """Refuses replies that shards of one run never leave: unreadable ones, and samples that are there twice.
-
-    Counted twice, a problem would make the figures surer than they are.
-    """
-    for task in shards[0].plan.tasks:
-        n = shards[0].plan.sampling.of(task).n
-        seen: set[tuple[int, int]] = set()
-        owners: dict[int, Shard] = {}
-        for each in shards:
-            name = journal.file(each.plan.settings.label, task.name)
-            for number, line in enumerate(each.store.lines(name), start=1):
-                problem, index = _sample(line, each, name, number)
-                # Whether the run asked it at all, shows when its data is there: with the figures.
-                if (owner := owners.setdefault(problem, each.shard)) != each.shard:
-                    raise _unfit(each, name, number, f"of problem {problem}, which the shard {owner} has asked")
-                if index not in range(n):
-                    reason = f"sample {index} of problem {problem}, but each has {n}, counted from 0"
-                    raise _unfit(each, name, number, reason)
-                if (problem, index) in seen:
-                    raise _unfit(each, name, number, f"sample {index} of problem {problem} for the second time")
-                seen.add((problem, index))
-            failures = journal.failures_file(each.plan.settings.label, task.name)
-            for number, line in enumerate(each.store.lines(failures), start=1):
-                _sample(line, each, failures, number)
-
-
-def _sample(line: bytes, shard: ShardFolder, name: str, number: int) -> tuple[int, int]:
-    try:
-        return journal.key(line)
-    except BadReuse as error:
-        raise _unfit(shard, name, number, f"no sample ({error.__cause__})") from error
-
-
-def _unfit(shard: ShardFolder, name: str, number: int, reason: str) -> BadReuse:
-    root = shard.store.root
-    return BadReuse(
-        f"Line {number} of '{root}/{name}' is {reason}. A run leaves no such line: take it out of the shard's folder; "
-        f"what is missing then is asked again by run --reuse {root}."
-    )
 
 
 def _names(count: int) -> list[str]:

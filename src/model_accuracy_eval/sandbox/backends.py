@@ -19,15 +19,7 @@ from model_accuracy_eval.sandbox.inside.messages import ServerSettings
 from model_accuracy_eval.sandbox.mode_detection import ModeDetectingSandbox
 from model_accuracy_eval.sandbox.pool import WorkerPool
 from model_accuracy_eval.sandbox.program_environment import VARIABLES, interpreter
-from model_accuracy_eval.sandbox.worker import (
-    BOOTSTRAP,
-    START_LIMIT,
-    Backend,
-    WorkerConnection,
-    WorkerLost,
-    WorkerSize,
-    receive_exactly,
-)
+from model_accuracy_eval.sandbox.worker import BOOTSTRAP, Backend, WorkerConnection, WorkerLost, WorkerSize
 from model_accuracy_eval.system.docker_engine import Labels
 from model_accuracy_eval.system.unprivileged_user import unused_uid
 
@@ -112,18 +104,17 @@ _ETC_OF_LANGUAGES = ("alternatives", "java-*")
 """Where the links of Debian's c++, java and their like are, and the settings without which Java does not start."""
 
 
-class ProcessConnection:
-    """Implements `worker.WorkerConnection` over a socket that is the input and the output of a process."""
+class ProcessConnection(WorkerConnection):
+    """Over a socket that is the input and the output of a process."""
 
     def __init__(
         self, command: list[str], settings: ServerSettings, *, user: int | None = None, passed: Sequence[int] = ()
     ) -> None:
         """`passed`: descriptors that the command names."""
-        self.settings = settings
+        ours, theirs = socket.socketpair()
+        super().__init__(settings, ours)
         self._own_namespace = settings.sweep == "namespace"
         self._stderr: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - as long as the process
-        self._socket, theirs = socket.socketpair()
-        self._sender = self._socket.dup()  # with time limits of its own
         with theirs:
             self._process = subprocess.Popen(  # noqa: S603 - our own command
                 command,
@@ -139,21 +130,10 @@ class ProcessConnection:
                 pass_fds=passed,
             )
 
-    def send(self, data: bytes) -> None:
-        self._sender.settimeout(START_LIMIT)
-        self._sender.sendall(data)
-
-    def receive(self, count: int, deadline: float) -> bytes:
-        return receive_exactly(self._socket, count, deadline)
-
     def stderr(self) -> str:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(1.0)  # it may be printing
         return os.pread(self._stderr.fileno(), 65536, 0).decode("utf-8", "replace")
-
-    def disconnect(self) -> None:
-        with contextlib.suppress(OSError):
-            self._socket.shutdown(socket.SHUT_RDWR)
 
     def kill(self) -> None:
         """Without a namespace only the server itself knows what it started: it gets time to end all of that."""

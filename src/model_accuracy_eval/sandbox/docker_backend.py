@@ -14,7 +14,7 @@ from model_accuracy_eval.records.code import Isolation
 from model_accuracy_eval.sandbox.inside.cleanup import MAX_FILES
 from model_accuracy_eval.sandbox.inside.messages import ServerSettings
 from model_accuracy_eval.sandbox.program_environment import VARIABLES
-from model_accuracy_eval.sandbox.worker import BOOTSTRAP, START_LIMIT, WorkerConnection, WorkerSize, receive_exactly
+from model_accuracy_eval.sandbox.worker import BOOTSTRAP, START_LIMIT, WorkerConnection, WorkerSize
 from model_accuracy_eval.system import docker_engine
 from model_accuracy_eval.system.docker_engine import MARK, Labels, owner_name, remove, sweep_orphans
 
@@ -127,11 +127,11 @@ _QUEUES = "/dev/mqueue"
 """Engines mount this folder, and any user may write there."""
 
 
-class DockerConnection:
-    """Implements `worker.WorkerConnection` over the attached streams."""
+class DockerConnection(WorkerConnection):
+    """Over the attached streams."""
 
     def __init__(self, client: "DockerClient", container: "Container") -> None:
-        self.settings = ServerSettings(
+        settings = ServerSettings(
             folder=PLACES[0], places=[*PLACES, _QUEUES], sweep="namespace",
             uid=None, judge_uid=None, own_processes=None,
         )  # fmt: skip
@@ -143,21 +143,17 @@ class DockerConnection:
         streams = {"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}
         try:
             self._attached = container.attach_socket(params=streams)
-            self._socket = cast("socket.socket", getattr(self._attached, "_sock", self._attached))
-            self._sender = self._socket.dup()  # with time limits of its own
+            super().__init__(settings, cast("socket.socket", getattr(self._attached, "_sock", self._attached)))
             container.start()
         except BaseException:
+            self._hang_up()
             remove(client, container.id)
             raise
 
-    def send(self, data: bytes) -> None:
-        self._sender.settimeout(START_LIMIT)
-        self._sender.sendall(data)
-
     def receive(self, count: int, deadline: float) -> bytes:
         while len(self._stdout) < count:
-            stream, length = _STREAM_HEAD.unpack(receive_exactly(self._socket, _STREAM_HEAD.size, deadline))
-            piece = receive_exactly(self._socket, length, deadline)
+            stream, length = _STREAM_HEAD.unpack(super().receive(_STREAM_HEAD.size, deadline))
+            piece = super().receive(length, deadline)
             if stream == _STDERR:
                 self._stderr += piece[: 65536 - len(self._stderr)]
             else:
@@ -169,12 +165,13 @@ class DockerConnection:
     def stderr(self) -> str:
         return self._stderr.decode("utf-8", "replace")
 
-    def disconnect(self) -> None:
-        with contextlib.suppress(OSError):
-            self._socket.shutdown(socket.SHUT_RDWR)
-
     def kill(self) -> None:
         self.disconnect()
-        for one in (self._attached, self._socket, self._sender):
-            one.close()
+        self._hang_up()
         remove(self._client, self._container.id)
+
+    def _hang_up(self) -> None:
+        """Closes what is open; a container that does not start may have nothing yet."""
+        for one in (getattr(self, name, None) for name in ("_attached", "_socket", "_sender")):
+            if one is not None:
+                one.close()

@@ -15,7 +15,7 @@ import msgspec
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records.code import CaseProgram, Execution, Isolation, Mode, Program
 from model_accuracy_eval.sandbox.pool import WorkerPool
-from model_accuracy_eval.scoring.code.tests_source import calls_by_data, is_plain
+from model_accuracy_eval.scoring.code.code_syntax import calls_by_data, is_plain
 
 Run = Callable[..., Awaitable[Execution]]
 """As `WorkerPool.run`."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from queue import LifoQueue
+from typing import Any
 
 from msgspec import structs
 
@@ -220,16 +221,11 @@ class WorkerPool:
         verdict, detail = VERDICTS[result.verdict], result.detail
         if alone and result.starved:
             verdict, detail = "harness_error", _starved_sentence(result)
+        measured: dict[str, Any] = {name: getattr(result, name) for name in _MEASURED}
         return Execution(
+            **measured,
             verdict=verdict,
             detail=detail.encode("utf-8", "replace").decode(),
-            output=result.output,
-            output_end=result.output_end,
-            output_bytes=result.output_bytes,
-            wall_seconds=result.wall_seconds,
-            limit_seconds=result.limit_seconds,
-            cpu_seconds=result.cpu_seconds,
-            waited_seconds=result.waited_seconds,
             memory_mb=result.memory_kb / 1024,
             isolation=self.isolation,
             integrity=judged.integrity,
@@ -240,7 +236,6 @@ class WorkerPool:
                 CaseResult(verdict=VERDICTS.get(case.verdict, "error"), cpu_seconds=case.cpu_seconds)
                 for case in result.cases
             ),
-            all_cases=result.all_cases,
         )
 
     def harness_error(self, program: Program, reason: str, attempts: int = 1) -> Execution:
@@ -253,6 +248,13 @@ class WorkerPool:
             image=self.image,
             attempts=attempts,
         )
+
+
+_MEASURED = (
+    "output", "output_end", "output_bytes", "wall_seconds", "limit_seconds", "cpu_seconds", "waited_seconds",
+    "all_cases",
+)  # fmt: skip
+"""What a result and an execution both have."""
 
 
 def _starved_sentence(result: JobResult) -> str:

@@ -14,9 +14,8 @@ from model_accuracy_eval.sandbox.inside.messages import EXECUTES, NOT_DATA, JobO
 from model_accuracy_eval.sandbox.inside.tests_ends import CHECKED, names_of_tests
 from model_accuracy_eval.sandbox.program_environment import find_toolchain, toolchain_commands
 from model_accuracy_eval.sandbox.worker import JobRunner
-from model_accuracy_eval.scoring.code.code_syntax import parse_source
+from model_accuracy_eval.scoring.code.code_syntax import free_names, imports_of, parse_source
 from model_accuracy_eval.scoring.code.negate_tests import Control, negate_tests
-from model_accuracy_eval.scoring.code.tests_source import free_names, imports_of
 
 # Which names tests take from the program: what they use and nobody else supplies.
 #
@@ -67,8 +66,8 @@ def judge(runner: JobRunner, program: Program) -> JudgedProgram:
     if program.language != "python":
         return JudgedProgram(_run_language(runner, program), "exit code")
     if program.mode == "shared":
-        return _SharedJudging(runner, program).judge()
-    result = _TestRuns(runner, program).first()
+        return _Judging(runner, program).doubted()
+    result = _Judging(runner, program).plain()
     if result.verdict == NOT_DATA:
         return _judged_again(runner, program, result.detail)
     if result.verdict == EXECUTES:
@@ -81,7 +80,7 @@ def judge(runner: JobRunner, program: Program) -> JudgedProgram:
 def _judged_again(runner: JobRunner, program: Program, what: str) -> JudgedProgram:
     """Tests or program hand over something else than data, such as a generator for a list: that is no fault. Nor is it
     where the tests execute something, and no solution has shown that beforehand."""
-    judged = _SharedJudging(runner, msgspec.structs.replace(program, mode="shared")).judge()
+    judged = _Judging(runner, msgspec.structs.replace(program, mode="shared")).doubted()
     why = f"(judged in one process with its tests, because of {what})"
     detail = f"{judged.result.detail} {why}".strip()
     return judged._replace(result=judged.result._replace(detail=detail))
@@ -169,18 +168,26 @@ class _NoAnswer(Exception):
         self.result = result
 
 
-class _TestRuns:
-    """The runs of one program and of its task's solution in one mode."""
+class _Judging:
+    """The runs of one program and of its task's solution in one mode.
+
+    `doubted` is for a program that shares a process with its tests, where whatever is reported may be forged. A pass is
+    believed if the program then meets none of the expectations that were made wrong, and all others. Where it differs,
+    the task's own solution says what a right program does.
+    """
 
     def __init__(self, runner: JobRunner, program: Program) -> None:
         self._runner, self._program = runner, program
+        self._solution = msgspec.structs.replace(program, code=program.reference)
         self._order = make_order(program.mode, program)
         if program.mode == "split":
             names = list(borrowed_names(program))
             self._order = self._order._replace(borrowed=names, imports=imports_of(program.tests))
         self._ends = _numbered_ends(program.tests)
+        self._controlled = False
+        """Whether the program came to a check that can be made wrong."""
 
-    def first(self) -> JobResult:
+    def plain(self) -> JobResult:
         """The program's result, where a pass means that its tests ran to the ends that the solution reaches."""
         order = self._order._replace(ends=list(self._ends))
         result = _run_tests(self._runner, order, self._program.tests, self._program)
@@ -194,6 +201,18 @@ class _TestRuns:
             result = result._replace(verdict="failed", detail=result.detail or f"{missing} did not run to its end.")
         return result
 
+    def doubted(self) -> JudgedProgram:
+        controls = negate_tests(self._program.tests, CHECKED) or ()
+        result = self.plain()
+        try:
+            if result.verdict == "passed" and (objection := next(filter(None, map(self._objection, controls)), "")):
+                detail = f"The tests passed, but in a control run {objection}."
+                result = result._replace(verdict="tampered", detail=detail)
+        except _NoAnswer as none:
+            result = none.result
+        believed = self._controlled if result.verdict == "passed" else bool(controls)
+        return JudgedProgram(result, "shared+control" if believed else "shared")
+
     def _missing(self, seen: _Seen) -> str:
         """The first test whose end the program did not reach, though the solution does."""
         missing = [number for number in self._ends if number not in seen]
@@ -202,18 +221,28 @@ class _TestRuns:
             missing = [number for number in missing if number in of_solution]
         return self._ends[missing[0]] if missing else ""
 
-    def control(self, tests: str, *, solution: bool = False) -> _Seen:
-        return self._further(tests, self._solution if solution else self._program)
+    def _objection(self, control: Control) -> str:
+        """What the program does otherwise than a right one."""
+        objection = ""
+        for _ in range(_TRIES):
+            seen = self._further(control.tests, self._program)
+            self._controlled |= bool(seen)
+            right = {number: {held} for number, held in control.expected.items()}
+            if self._program.reference and _difference(seen, right):
+                # Checks may be in a branch that no right program takes, or be equal to wrong values, too.
+                of_solution = self._further(control.tests, self._solution)
+                right = {number: of_solution.get(number, set()) for number in right}
+            elif seen and not self._program.reference:
+                right = {number: held for number, held in right.items() if number in seen}
+            if not (objection := _difference(seen, right)):
+                return ""
+        return objection
 
     def _further(self, tests: str, program: Program, ends: Sequence[int] = ()) -> _Seen:
         result = _run_tests(self._runner, self._order._replace(ends=list(ends)), tests, program)
         if result.verdict == "timeout" or result.doubtful:
             raise _NoAnswer(result)
         return _seen_in(result)
-
-    @property
-    def _solution(self) -> Program:
-        return msgspec.structs.replace(self._program, code=self._program.reference)
 
 
 def _numbered_ends(tests: str) -> dict[int, str]:
@@ -231,53 +260,6 @@ def _seen_in(result: JobResult) -> _Seen:
     for check in result.checks:
         seen.setdefault(check.number, set()).add(check.held)
     return seen
-
-
-class _SharedJudging:
-    """Doubts the pass of a program that shares a process with its tests, where whatever is reported may be forged.
-
-    A pass is believed if the program then meets none of the expectations that were made wrong, and all others. Where
-    it differs, the task's own solution says what a right program does.
-    """
-
-    def __init__(self, runner: JobRunner, program: Program) -> None:
-        self._runs, self._has_solution = _TestRuns(runner, program), bool(program.reference)
-        self._controls = negate_tests(program.tests, CHECKED) or ()
-        self._controlled = False
-        """Whether the program came to a check that can be made wrong."""
-
-    def judge(self) -> JudgedProgram:
-        result = self._runs.first()
-        if result.verdict == "passed":
-            result = self._doubted(result)
-        believed = self._controlled if result.verdict == "passed" else bool(self._controls)
-        return JudgedProgram(result, "shared+control" if believed else "shared")
-
-    def _doubted(self, first: JobResult) -> JobResult:
-        try:
-            objection = next(filter(None, map(self._objection, self._controls)), "")
-        except _NoAnswer as none:
-            self._controlled = False
-            return none.result
-        detail = f"The tests passed, but in a control run {objection}."
-        return first._replace(verdict="tampered", detail=detail) if objection else first
-
-    def _objection(self, control: Control) -> str:
-        """What the program does otherwise than a right one."""
-        objection = ""
-        for _ in range(_TRIES):
-            seen = self._runs.control(control.tests)
-            self._controlled |= bool(seen)
-            right = {number: {held} for number, held in control.expected.items()}
-            if self._has_solution and _difference(seen, right):
-                # Checks may be in a branch that no right program takes, or be equal to wrong values, too.
-                of_solution = self._runs.control(control.tests, solution=True)
-                right = {number: of_solution.get(number, set()) for number in right}
-            elif seen and not self._has_solution:
-                right = {number: held for number, held in right.items() if number in seen}
-            if not (objection := _difference(seen, right)):
-                return ""
-        return objection
 
 
 def _difference(seen: _Seen, right: _Seen) -> str:

@@ -4,6 +4,7 @@ import contextlib
 import json
 import socket
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from functools import lru_cache
 from importlib import resources
@@ -53,22 +54,38 @@ class WorkerSize(NamedTuple):
         return cls(limits.memory_mb, limits.processes, 4 * limits.file_mb)
 
 
-class WorkerConnection(Protocol):
-    """Two streams of bytes to a fork server, and the end of it."""
+class WorkerConnection(ABC):
+    """A socket with both streams of a fork server, and the end of that."""
 
-    settings: ServerSettings
+    def __init__(self, settings: ServerSettings, connection: socket.socket) -> None:
+        self.settings = settings
+        self._socket, self._sender = connection, connection.dup()  # with time limits of their own
 
-    def send(self, data: bytes) -> None: ...
+    def send(self, data: bytes) -> None:
+        self._sender.settimeout(START_LIMIT)
+        self._sender.sendall(data)
 
     def receive(self, count: int, deadline: float) -> bytes:
         """Returns exactly so many bytes; OSError or EOFError when they do not come."""
-
-    def stderr(self) -> str:
-        """What the server printed beside its answers."""
+        data = bytearray()
+        while len(data) < count:
+            self._socket.settimeout(max(0.01, deadline - time.monotonic()))
+            chunk = self._socket.recv(count - len(data))
+            if not chunk:
+                raise EOFError("its process has ended")
+            data += chunk
+        return bytes(data)
 
     def disconnect(self) -> None:
         """Ends the connection at once, from any thread: whoever waits for an answer gets an error."""
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
 
+    @abstractmethod
+    def stderr(self) -> str:
+        """What the server printed beside its answers."""
+
+    @abstractmethod
     def kill(self) -> None:
         """Ends the server and all that it started; may take a while, and may be called again."""
 
@@ -180,17 +197,6 @@ class ReplaceableWorker:
         self.closed = True
         if worker := self._worker:
             worker.interrupt()
-
-
-def receive_exactly(connection: socket.socket, count: int, deadline: float) -> bytes:
-    data = bytearray()
-    while len(data) < count:
-        connection.settimeout(max(0.01, deadline - time.monotonic()))
-        chunk = connection.recv(count - len(data))
-        if not chunk:
-            raise EOFError("its process has ended")
-        data += chunk
-    return bytes(data)
 
 
 # How the fork server's modules reach a Python that has no package of ours: as text, through its standard input.

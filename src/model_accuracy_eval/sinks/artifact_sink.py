@@ -11,7 +11,7 @@ from model_accuracy_eval.ports import Published, Store
 from model_accuracy_eval.records import Outcome, Record, Report
 from model_accuracy_eval.report.endings import outcome
 from model_accuracy_eval.settings import about
-from model_accuracy_eval.sinks.publisher import SinkParts
+from model_accuracy_eval.sinks.publisher import ActionSink
 
 _UPLOAD_AFTER_STOP, _LAST_SECOND = 4.0, 9.0
 """Seconds for the artifact, and for everything: the runner kills the step ten seconds after the stop."""
@@ -32,15 +32,11 @@ class ArtifactInputs(Record, frozen=True, kw_only=True):
     ] = None
 
 
-class ArtifactSink:
+class ArtifactSink(ActionSink[ArtifactInputs]):
     """Implements `ports.Sink`, for runs that were not stopped: comment and check show the artifact's link."""
 
     name = "artifact"
     _of_stopped_runs = False
-
-    def __init__(self, parts: SinkParts, inputs: ArtifactInputs) -> None:
-        self._parts = parts
-        self.inputs = inputs
 
     def publish(self, result: Report | Outcome, folder: Store | None, published: Published) -> Published:
         name, ending, step = self.inputs.artifact_name, outcome(result), self._parts.step

@@ -4,6 +4,8 @@ And the status of the commit, by default only where a check cannot be opened. A 
 repository goes there, where the token may write it; here a check that is no verdict names that commit.
 """
 
+import contextlib
+import itertools
 import posixpath
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -15,10 +17,11 @@ from model_accuracy_eval.records.report import ActionContext, Annotation, OpenCh
 from model_accuracy_eval.report import comment, markdown
 from model_accuracy_eval.report.endings import CONCLUSIONS, outcome, title
 from model_accuracy_eval.settings import about
-from model_accuracy_eval.sinks.publisher import SinkParts
+from model_accuracy_eval.sinks.publisher import ActionSink, SinkParts
 
 if TYPE_CHECKING:
     from model_accuracy_eval.github.api import GitHubRest
+    from model_accuracy_eval.github.checks import Keys
     from model_accuracy_eval.github.runner import Runner
 
 ELSEWHERE = "check elsewhere"
@@ -31,14 +34,13 @@ class CheckInputs(Record, frozen=True, kw_only=True):
     check: Annotated[bool, about("Whether to create a check run for the commit.")] = True
 
 
-class CheckSink:
+class CheckSink(ActionSink[CheckInputs]):
     """Implements `ports.LiveSink`. Without `begin`, or when GitHub refuses the check, it publishes nothing."""
 
     name = "check"
 
     def __init__(self, parts: SinkParts, inputs: CheckInputs) -> None:
-        self._parts = parts
-        self.inputs = inputs
+        super().__init__(parts, inputs)
         self._checks: list[OpenCheck] = []
 
     def begin(self, published: Published) -> Published:
@@ -48,36 +50,10 @@ class CheckSink:
         if not context.own_adapter and context.adapter_commit:
             published = published.with_link(ELSEWHERE, "")
             with self._parts.where_the_token_may():
-                opened = self._open(context.adapter_repository, context.adapter_commit)
-                published = published.with_link(ELSEWHERE, opened)
-        if not context.commit:
-            return published
-        published = published.with_link(self.name, self._open(context.repository, context.commit))
-        if objection := self._objection(self._checks[-1]):
-            # What keeps its name is about something else, or will be told by the job that has it.
-            self._parts.github.rename_check(self._checks[-1], f"{self._parts.title}, not started")
-            return replace(published, objections=(objection,))
-        return published
+                published = self._open(context.adapter_repository, context.adapter_commit, ELSEWHERE, published)
+        return self._open(context.repository, context.commit, self.name, published) if context.commit else published
 
-    def _objection(self, check: OpenCheck) -> str:
-        """Why no second check of this name may be opened on this commit. One without a verdict, such as that of a run
-        that was refused, keeps nobody from theirs."""
-        title, context = self._parts.title, self._parts.context
-        for key, conclusion in self._parts.github.earlier_keys(check, context.commit, title):
-            run, subject, *_ = [*key.split(), "", ""]
-            if run == context.run and conclusion in {None, "success", "failure"}:
-                return (
-                    f"Another job of this workflow run has the check '{title}': jobs that evaluate different things "
-                    "need different labels (label), and to evaluate one thing twice says nothing more."
-                )
-            if subject != context.identity.subject and conclusion in {"success", "failure"}:
-                return (
-                    f"The check '{title}' of {context.commit[:12]} is about another model, and this run is about "
-                    f"{context.identity.line}: give it a label of its own (label)."
-                )
-        return ""
-
-    def _open(self, repository: str, commit: str) -> str:
+    def _open(self, repository: str, commit: str, link: str, published: Published) -> Published:
         context = self._parts.context
         check = self._parts.github.open_check(
             repository,
@@ -90,7 +66,13 @@ class CheckSink:
         )
         self._checks.append(check)
         self._parts.step.save(_OPENED, " ".join(f"{each.repository} {each.id} {each.url}" for each in self._checks))
-        return check.url
+        published = published.with_link(link, check.url)
+        keys = self._parts.github.check_keys(repository, commit, self._parts.title)
+        if not (objection := _objection(self._parts, commit, keys)):
+            return published
+        # What keeps its name is about something else, or will be told by the job that has it.
+        self._parts.github.rename_check(check, f"{self._parts.title}, not started")
+        return replace(published, objections=tuple(dict.fromkeys((*published.objections, objection))))
 
     def publish(self, result: Report | Outcome, folder: Store | None, published: Published) -> Published:
         context = self._parts.context
@@ -107,7 +89,16 @@ class CheckSink:
                 self._complete(check, replace(text, conclusion=conclusion, title=title), outcome(result))
         if self._checks:
             self._parts.step.save(_CLOSED, "yes")
+        for check in () if self._parts.since_stop() else self._checks:
+            own = is_same(check.repository, context.repository)
+            with contextlib.nullcontext() if own else self._parts.where_the_token_may():
+                self._give_up_name(check, context.commit if own else context.adapter_commit)
         return published
+
+    def _give_up_name(self, check: OpenCheck, commit: str) -> None:
+        github, name = self._parts.github, self._parts.title
+        if _is_superseded(self._parts.context, github.check_keys(check.repository, commit, name)):
+            github.rename_check(check, f"{name}, superseded")
 
     def _complete(self, check: OpenCheck, text: comment.CheckText, ending: Outcome) -> None:
         self._parts.github.complete_check(
@@ -118,6 +109,32 @@ class CheckSink:
             annotation=_annotation(self._parts.context, check, ending),
             details_url=self._parts.context.run_url,
         )
+
+
+def _objection(parts: SinkParts, commit: str, keys: "Keys") -> str:
+    """Why this run may have no check or status of its name on this commit, of those that were there before its own. One
+    without a verdict, such as that of a run that was refused, keeps nobody from theirs."""
+    title, context = parts.title, parts.context
+    for key, conclusion in itertools.takewhile(lambda each: each[0] != context.key, keys):
+        run, subject, *_ = [*key.split(), "", ""]
+        if run == context.run and conclusion in {None, "success", "failure"}:
+            return (
+                f"Another job of this workflow run has the check '{title}': jobs that evaluate different things "
+                "need different labels (label), and to evaluate one thing twice says nothing more."
+            )
+        if subject != context.identity.subject and conclusion in {"success", "failure"}:
+            return (
+                f"The check '{title}' of {commit[:12]} is about another model, and this run is about "
+                f"{context.identity.line}: give it a label of its own (label)."
+            )
+    return ""
+
+
+def _is_superseded(context: ActionContext, keys: "Keys") -> bool:
+    """Whether another run has begun under the same name after this one: what ends last is not what is newest. The
+    numbers of runs do not tell, since an old one can be run again."""
+    later = itertools.dropwhile(lambda each: each[0] != context.key, keys)
+    return any(key.partition(" ")[0] not in {"", context.run} for key, _ in later)
 
 
 def _annotation(context: ActionContext, check: OpenCheck, ending: Outcome) -> Annotation | None:
@@ -159,18 +176,14 @@ class StatusInputs(Record, frozen=True, kw_only=True):
     ] = "auto"
 
 
-class StatusSink:
+class StatusSink(ActionSink[StatusInputs]):
     """Implements `ports.LiveSink`."""
 
     name = "status"
 
-    def __init__(self, parts: SinkParts, inputs: StatusInputs) -> None:
-        self._parts = parts
-        self.inputs = inputs
-
     def begin(self, published: Published) -> Published:
-        self._set("pending", "The evaluation is under way.", published)
-        return published
+        objection = self._set("pending", "The evaluation is under way.", published)
+        return replace(published, objections=tuple(dict.fromkeys(filter(None, (*published.objections, objection)))))
 
     def publish(self, result: Report | Outcome, folder: Store | None, published: Published) -> Published:
         # GitHub shows 140 characters, of which the commit is to be one part.
@@ -178,23 +191,34 @@ class StatusSink:
         self._set(CONCLUSIONS[outcome(result).conclusion].status, words, published)
         return published
 
-    def _set(self, state: StatusState, description: str, published: Published) -> None:
+    def _set(self, state: StatusState, description: str, published: Published) -> str:
+        """Returns why it may not be set."""
         parts, context = self._parts, self._parts.context
         if context.own_adapter:
             no_check = any(failure.sink == "check" for failure in published.failures)
-            self._set_at(context.repository, context.commit, state, description, no_check=no_check)
-        else:
-            with parts.where_the_token_may():
-                repository, no_check = context.adapter_repository, published.links.get(ELSEWHERE) == ""
-                self._set_at(repository, context.adapter_commit, state, description, no_check=no_check)
+            return self._set_at(context.repository, context.commit, state, description, no_check=no_check)
+        with parts.where_the_token_may():
+            repository, no_check = context.adapter_repository, published.links.get(ELSEWHERE) == ""
+            return self._set_at(repository, context.adapter_commit, state, description, no_check=no_check)
+        return ""
 
-    def _set_at(self, repository: str, commit: str, state: StatusState, description: str, *, no_check: bool) -> None:
-        if commit and (self.inputs.status == "true" or (self.inputs.status == "auto" and no_check)):
-            self._parts.github.commit_status(
-                repository,
-                commit,
-                state=state,
-                context=self._parts.title,
-                description=description,
-                target_url=self._parts.context.run_url,
-            )
+    def _set_at(self, repository: str, commit: str, state: StatusState, description: str, *, no_check: bool) -> str:
+        if not commit or not (self.inputs.status == "true" or (self.inputs.status == "auto" and no_check)):
+            return ""
+        github, context, name = self._parts.github, self._parts.context, self._parts.title
+        keys = github.status_keys(repository, commit, name)
+        if (objection := _objection(self._parts, commit, keys)) or _is_superseded(context, keys):
+            return objection
+        github.commit_status(
+            repository,
+            commit,
+            state=state,
+            context=name,
+            key=context.key,
+            description=description,
+            target_url=context.run_url,
+        )
+        # Of two jobs that begin together, both have seen nothing.
+        return (
+            _objection(self._parts, commit, github.status_keys(repository, commit, name)) if state == "pending" else ""
+        )

@@ -13,7 +13,7 @@ from model_accuracy_eval.report import comment, comment_sections
 from model_accuracy_eval.report.comment_sections import CommentSection
 from model_accuracy_eval.report.endings import outcome, words
 from model_accuracy_eval.settings import about
-from model_accuracy_eval.sinks.publisher import SinkParts
+from model_accuracy_eval.sinks.publisher import ActionSink
 
 _SKEW = 600.0
 """Seconds that clocks of two machines may differ by: who edits a comment could say that it is from tomorrow."""
@@ -23,14 +23,10 @@ class CommentInputs(Record, frozen=True, kw_only=True):
     comment: Annotated[bool, about("Whether to comment on the pull request; later runs update the comment.")] = True
 
 
-class CommentSink:
+class CommentSink(ActionSink[CommentInputs]):
     """Implements `ports.Sink`."""
 
     name = "comment"
-
-    def __init__(self, parts: SinkParts, inputs: CommentInputs) -> None:
-        self._parts = parts
-        self.inputs = inputs
 
     def publish(self, result: Report | Outcome, folder: Store | None, published: Published) -> Published:
         context = self._parts.context

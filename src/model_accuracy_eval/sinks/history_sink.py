@@ -12,7 +12,7 @@ from model_accuracy_eval.report import history
 from model_accuracy_eval.run_folder import history_file
 from model_accuracy_eval.run_folder.history_file import HistoryFile
 from model_accuracy_eval.settings import about
-from model_accuracy_eval.sinks.publisher import SinkParts
+from model_accuracy_eval.sinks.publisher import ActionSink, SinkParts
 from model_accuracy_eval.system.local_files import append_lines
 
 _TITLE = "History"
@@ -38,16 +38,14 @@ class HistoryInputs(Record, frozen=True, kw_only=True):
     ] = ""
 
 
-class HistorySink:
+class HistorySink(ActionSink[HistoryInputs]):
     """Implements `ports.Sink`. Runs of pull requests are not added: their code may never be part of the branch."""
 
     name = "history"
 
     def __init__(self, parts: SinkParts, inputs: HistoryInputs) -> None:
-        self._context = parts.context
-        self._github = parts.github
-        self._step = parts.step
-        self.inputs = inputs
+        super().__init__(parts, inputs)
+        self._context, self._step = parts.context, parts.step
         self._path = inputs.history_file or (_FILE if inputs.history_branch else "")
         """In the workspace or on the branch; empty: no history is kept."""
         leads_out = ".." in self._path.split("/") or self._path.startswith("/")
@@ -78,7 +76,7 @@ class HistorySink:
         if not self.inputs.history_branch:
             return append_lines(str(PurePath(context.workspace, self._path)), make)
         message = f"Accuracy of {context.label}, run {run_id[:8]}\n\n[skip ci]"
-        return self._github.append_to_branch(
+        return self._parts.github.append_to_branch(
             context.repository, self.inputs.history_branch, self._path, make, message=message
         )
 

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from model_accuracy_eval.errors import EvalError, PublishFailed, Refused
-from model_accuracy_eval.ports import LiveSink, Published, Sink, Store
+from model_accuracy_eval.ports import Archive, LiveSink, Published, Sink, Store
 from model_accuracy_eval.records import Identity, Outcome, Record, Report
 from model_accuracy_eval.records.report import ActionContext
 from model_accuracy_eval.report.comment import Links
@@ -72,10 +72,10 @@ class Publisher:
 # What the sinks of the action are built from.
 
 
-def manifest_digest(folder: Store | None) -> str:
+def manifest_digest(folder: Archive | None) -> str:
     """What stands for every file of the run; empty if the run left no manifest."""
     stated = folder.read(manifest.MANIFEST) if folder is not None else None
-    return "" if stated is None else manifest.digest(stated)
+    return "" if stated is None else manifest.digest_of([stated])
 
 
 class NoInputs(Record, frozen=True):
@@ -116,3 +116,13 @@ class SinkParts:
         """The links at the end of a comment, a check and a summary."""
         links = published.links
         return Links(artifact=links.get("artifact", ""), check=links.get("check", ""), run=self.context.run_url)
+
+
+ForSink = TypeVar("ForSink", bound=Record)
+
+
+class ActionSink(Generic[ForSink]):
+    """A sink of the action, with the inputs that are for it."""
+
+    def __init__(self, parts: SinkParts, inputs: ForSink) -> None:
+        self._parts, self.inputs = parts, inputs

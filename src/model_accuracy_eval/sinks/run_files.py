@@ -1,12 +1,12 @@
 """The sink that writes the files of the run folder, `run.json` and the manifest last."""
 
 import contextlib
-import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache, partial
 
 from model_accuracy_eval.errors import BadData, Defect, EvalError, NoHonestScore
 from model_accuracy_eval.ports import Published, Store
-from model_accuracy_eval.records import Outcome, PreparedDataset, Report, RunPlan
+from model_accuracy_eval.records import Media, Outcome, PreparedDataset, Report, RunPlan
 from model_accuracy_eval.report import comparison, figures, page, page_replies, tables
 from model_accuracy_eval.report.page import Questions
 from model_accuracy_eval.report.page_replies import PackedReplies
@@ -49,20 +49,21 @@ def _files(report: Report, store: Store) -> Iterator[MadeFile]:
     """Every file, in the order in which they are made."""
     plan = report.plan
     label = plan.settings.label
-    judged = {result.dataset for result in report.dataset_results if result.problem_results}
+    judged = {result.dataset: result.counts for result in report.dataset_results if result.problem_results}
     for prepared in report.datasets:
-        yield predictions.view_file(label, prepared.task.name), functools.partial(_view, prepared, plan, store)
+        yield predictions.view_file(label, prepared.task.name), partial(_view, prepared, plan, store)
         if prepared.task.name in judged:
-            yield predictions.pictures_file(label, prepared.task.name), functools.partial(_pictures, prepared)
+            spoken = journal.file(label, prepared.task.name) if judged[prepared.task.name].with_media else ""
+            yield predictions.pictures_file(label, prepared.task.name), partial(_pictures, prepared, spoken, store)
     for dataset_result in report.dataset_results:
-        yield results.file(label, dataset_result.dataset), functools.partial(results.as_json, dataset_result, plan)
+        yield results.file(label, dataset_result.dataset), partial(results.as_json, dataset_result, plan)
     questions = {
         prepared.task.name: {problem.id: problem.messages[-1].shown for problem in prepared.problems}
         for prepared in report.datasets
     }
     yield from _pages(report, questions, store)
     notes = service_notes(plan, report.service, report.replicas)
-    yield RUN_FILE, functools.partial(runfile.finished, report, notes)
+    yield RUN_FILE, partial(runfile.finished, report, notes)
 
 
 def _view(prepared: PreparedDataset, plan: RunPlan, store: Store) -> Iterator[bytes] | None:
@@ -74,10 +75,20 @@ def _view(prepared: PreparedDataset, plan: RunPlan, store: Store) -> Iterator[by
     return None
 
 
-def _pictures(prepared: PreparedDataset) -> bytes | None:
-    """None where there are no small ones. Files that are gone since the run began cost their pictures alone."""
-    with contextlib.suppress(BadData):
-        return b"".join(predictions.lines(prepared.problems, MediaFiles().read)) or None
+def _pictures(prepared: PreparedDataset, spoken: str, store: Store) -> bytes | None:
+    """None where there are no small ones. Files that are gone since the run began cost their pictures alone.
+
+    `spoken`: the journal, if replies have sounds or pictures.
+    """
+    files = MediaFiles()
+    answers = map(journal.answer_of, store.lines(spoken) if spoken else ())
+    replies = (media for answer in answers for media in answer.media)
+
+    def read(media: Media) -> bytes:
+        return files.read(media) if media.place else store.read(media.name) or b""
+
+    with contextlib.suppress(BadData, NoHonestScore):
+        return b"".join(predictions.lines(prepared.problems, replies, read)) or None
     return None
 
 
@@ -113,7 +124,7 @@ def rewrite(
     for name, content in pages.items():
         store.write(name, content)
     if stated is not None:
-        store.write(MANIFEST, manifest.renewed(manifest.parse(stated), [*written, *pages], store.parts))
+        store.write(MANIFEST, manifest.as_text([*written, *pages], store.parts, manifest.parse(stated)))
     return list(pages)
 
 
@@ -123,7 +134,7 @@ def _pages(report: Report, questions: Questions, store: Store) -> Iterator[MadeF
         yield f"summary/summary_{plan.stamp}.csv", lambda: tables.as_csv(_cells(report)).encode()
         yield f"summary/summary_{plan.stamp}.md", lambda: _markdown(report).encode()
         yield f"summary/summary_{plan.stamp}.txt", lambda: tables.summary_as_text(report).encode()
-    packed = functools.cache(lambda: _replies(report, store))
+    packed = cache(lambda: _replies(report, store))
     yield page.PAGE, lambda: page.as_html(report, questions, packed())
     yield page.REPLIES_PAGE, lambda: page.replies_page(report, questions, packed())
 

@@ -9,43 +9,37 @@ from model_accuracy_eval.records import Outcome, Report
 from model_accuracy_eval.report import comment, terminal
 from model_accuracy_eval.report.endings import outcome
 from model_accuracy_eval.run_folder import manifest
-from model_accuracy_eval.run_folder.results import bounds_of, estimates_of
+from model_accuracy_eval.run_folder.results import told
 from model_accuracy_eval.scoring.verdicts.comparison_statistics import whole_figures
-from model_accuracy_eval.sinks.publisher import NoInputs, SinkParts, manifest_digest
+from model_accuracy_eval.sinks.publisher import ActionSink, NoInputs, manifest_digest
 
 
-class StepLog:
+class StepLog(ActionSink[NoInputs]):
     """Implements `ports.Sink`."""
 
     name = "log"
 
-    def __init__(self, parts: SinkParts, inputs: NoInputs) -> None:
-        self.inputs = inputs
-        self._step = parts.step
-
     def publish(self, result: Report | Outcome, folder: Store | None, published: Published) -> Published:
         if isinstance(result, Report):
-            self._step.say(terminal.as_text(result))
+            self._parts.step.say(terminal.as_text(result))
             if result.outcome.conclusion == "broken":
-                self._step.error(result.outcome.sentence, title="No verdict")
+                self._parts.step.error(result.outcome.sentence, title="No verdict")
             if digest := manifest_digest(folder):
-                self._step.say(f"SHA-256 of {manifest.MANIFEST}: {digest}")
+                self._parts.step.say(f"SHA-256 of {manifest.MANIFEST}: {digest}")
+        elif result.models:
+            self._parts.step.say("\n".join(f"{row.name}: {row.sentence}" for row in result.models))
         else:
-            self._step.error(result.sentence, title="No evaluation")
+            self._parts.step.error(result.sentence, title="No evaluation")
         return published
 
 
 # The job summary, which also lists what could not be published.
 
 
-class JobSummary:
+class JobSummary(ActionSink[NoInputs]):
     """Implements `ports.Sink`."""
 
     name = "summary"
-
-    def __init__(self, parts: SinkParts, inputs: NoInputs) -> None:
-        self.inputs = inputs
-        self._parts = parts
 
     def publish(self, result: Report | Outcome, folder: Store | None, published: Published) -> Published:
         page = comment.as_summary(
@@ -61,22 +55,17 @@ class JobSummary:
 # The outputs of the step, and the run folder in the hands of later steps.
 
 
-class StepOutputs:
+class StepOutputs(ActionSink[NoInputs]):
     """Implements `ports.Sink`."""
 
     name = "outputs"
-
-    def __init__(self, parts: SinkParts, inputs: NoInputs) -> None:
-        self.inputs = inputs
-        self._context = parts.context
-        self._step = parts.step
 
     def publish(self, result: Report | Outcome, folder: Store | None, published: Published) -> Published:
         ending, artifact, links = outcome(result), published.artifact, published.links
         values = {
             "conclusion": ending.conclusion,
             "exit-code": str(ending.exit_code),
-            "commit": self._context.adapter_commit or self._context.commit,
+            "commit": self._parts.context.adapter_commit or self._parts.context.commit,
             "report-path": self._from_workspace(ending.folder or ""),
             "summary-json": _summary_json(result),
             "artifact-id": (artifact.id if artifact else None) or "",
@@ -88,28 +77,31 @@ class StepOutputs:
         }
         try:
             for name, value in values.items():
-                self._step.output(name, value)
+                self._parts.step.output(name, value)
         finally:
             if ending.folder:
-                self._step.give_back(ending.folder)
+                self._parts.step.give_back(ending.folder)
         return published
 
     def _from_workspace(self, folder: str) -> str:
-        path, workspace = PurePath(folder), self._context.workspace
+        path, workspace = PurePath(folder), self._parts.context.workspace
         return str(path.relative_to(workspace)) if workspace and path.is_relative_to(workspace) else folder
 
 
 def _summary_json(result: Report | Outcome) -> str:
     """The figures in one line: dataset → metric → value, and `bounds` → metric → limits where samples are lost.
 
-    Figures of a part of a dataset, which was asked no further than its gates needed, are `estimates`.
+    Figures of a part of a dataset, which was asked no further than its gates needed, are `estimates`. Of several
+    models: what is known of each.
     """
+    if isinstance(result, Outcome) and result.models:
+        return msgspec.json.encode({row.name: row._asdict() for row in result.models}).decode()
     dataset_results = result.dataset_results if isinstance(result, Report) else ()
     values: dict[str, dict[str, object]] = {}
     for one in dataset_results:
         values[one.dataset] = {**whole_figures(one.rows)}
-        if estimates := estimates_of(one.rows):
+        if estimates := told((row for row in one.rows if row.estimated), "value"):
             values[one.dataset]["estimates"] = estimates
-        if bounds := bounds_of(one.rows):
+        if bounds := told(one.rows, "bounds"):
             values[one.dataset]["bounds"] = bounds
     return msgspec.json.encode(values).decode()

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
+from datetime import datetime
 from types import FrameType
 from typing import Any, TypeVar
 
@@ -59,7 +60,7 @@ class SignalClock:
         return time.monotonic()
 
     def local(self, form: str) -> str:
-        return time.strftime(form)
+        return datetime.now().astimezone().strftime(form)
 
     def sleep(self, seconds: float) -> None:
         """Sleeps in short steps and checks the flag in between. A `threading.Event` would hang if the handler set it

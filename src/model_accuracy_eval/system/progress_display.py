@@ -11,7 +11,7 @@ import rich.progress_bar
 import rich.table
 import rich.text
 
-from model_accuracy_eval.ports import Activity
+from model_accuracy_eval.ports import Activity, ProgressDisplay
 from model_accuracy_eval.records import Counts, FigureSoFar
 from model_accuracy_eval.records.base import duration
 
@@ -34,7 +34,7 @@ def progress_display(
     *,
     group: str = "",
     environ: Mapping[str, str] = os.environ,
-) -> "TerminalProgress | PlainProgress":
+) -> ProgressDisplay:
     """Bars on a terminal; lines in a file, in a CI log and on a simple terminal. `group`: what all datasets are of."""
     # Some CI systems provide a terminal; redrawn bars would fill their log.
     simple = environ.get("TERM", "") in {"", "dumb"} or bool(environ.get("CI"))
@@ -63,8 +63,8 @@ class _IgnoringErrors:
             return
 
 
-class PlainProgress:
-    """Implements `ports.ProgressDisplay` with whole lines and no escape codes."""
+class PlainProgress(ProgressDisplay):
+    """Whole lines and no escape codes. Each stage prints lines of its own."""
 
     def __init__(self, stream: TextIO, elapsed: Callable[[], float], group: str = "") -> None:
         self._stream = _IgnoringErrors(stream)
@@ -74,9 +74,6 @@ class PlainProgress:
         self._told: dict[str, Counts] = {}
         """Datasets that were said to be done, and with what."""
         self._next_line = 0.0
-
-    def enter(self, stage: str) -> None:
-        """Shows nothing: each stage prints lines of its own."""
 
     def say(self, sentence: str) -> None:
         for number, line in enumerate(sentence.splitlines() or [""]):
@@ -132,12 +129,9 @@ class PlainProgress:
             how = "done" if pace.is_done else "ended early"
             self.say(f"{dataset}: {how}, {pace.line(self._elapsed(), figure=several)}")
 
-    def close(self) -> None:
-        """Lines need no restoring of the terminal."""
 
-
-class TerminalProgress:
-    """Implements `ports.ProgressDisplay` with one live bar for each dataset. Updates change numbers; a timer draws."""
+class TerminalProgress(ProgressDisplay):
+    """One live bar for each dataset. Updates change numbers; a timer draws."""
 
     def __init__(self, stream: TextIO, elapsed: Callable[[], float], group: str = "") -> None:
         self._elapsed = elapsed
@@ -154,9 +148,6 @@ class TerminalProgress:
             redirect_stderr=False,
         )
 
-    def enter(self, stage: str) -> None:
-        """Shows nothing: each stage prints lines of its own."""
-
     def say(self, sentence: str) -> None:
         self._console.print(sentence.translate(_CONTROL_CHARACTERS), soft_wrap=True)
 
@@ -166,9 +157,6 @@ class TerminalProgress:
 
     def update(self, dataset: str, counts: Counts) -> None:
         self._pace.datasets[dataset].counts = counts
-
-    def tick(self) -> None:
-        """Draws nothing: a timer does."""
 
     def end(self, dataset: str, counts: Counts) -> None:
         if dataset in self._pace.datasets:

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable
 from datetime import date
-from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from msgspec.structs import replace
@@ -87,44 +86,29 @@ def name_of_files(name: str) -> str:
 _WINDOW = re.compile(r"(\d{4}-\d\d-\d\d)?\.\.(\d{4}-\d\d-\d\d)?")
 
 
-class TimeWindow(NamedTuple):
-    """From the first to the last day, both included; an empty text is no limit."""
-
-    first: str
-    last: str
-
-    def of(self, task: TaskSpec) -> TaskSpec:
-        """The task with the rows of that time."""
-        if not task.dated:
-            raise BadValue(f"The rows of {task.name} have no date, so none can be chosen by it.")
-        step = Step(name="dated", args={"field": task.dated, "first": self.first, "last": self.last})
-        return replace(task, name=f"{task.name}@{self.first}..{self.last}", views=(*task.views, step))
-
-
-class SmallSample(NamedTuple):
-    """So few problems that they are soon asked, with the parts of the dataset in proportion."""
-
-    size: int
-
-    def of(self, task: TaskSpec) -> TaskSpec:
-        return replace(task, name=f"{task.name}@tiny", slice=replace(task.slice, sample=self.size))
-
-
-def parse(text: str) -> TimeWindow | SmallSample | None:
-    """The window that is written as from..to, or the sample that is called tiny; None for a text of another form."""
+def some_rows(text: str) -> Callable[[TaskSpec], TaskSpec] | None:
+    """A task → the same with the rows of the time from..to, both days included, or with the sample that is called tiny:
+    so few problems that they are soon asked. None for a text of another form."""
     if text == "tiny":
-        return SmallSample(100)
+        return lambda task: replace(task, name=f"{task.name}@tiny", slice=replace(task.slice, sample=100))
     if "-" not in text or not (match := _WINDOW.fullmatch(text)):
         return None
-    window = TimeWindow(match[1] or "", match[2] or "")
+    first, last = match[1] or "", match[2] or ""
     try:
-        for day in filter(None, window):
+        for day in filter(None, (first, last)):
             date.fromisoformat(day)
     except ValueError as error:
         raise BadValue(f"The time {text} has a day that the calendar lacks: {error}.") from error
-    if window.last and window.first > window.last:
+    if last and first > last:
         raise BadValue(f"The time {text} ends before it begins.")
-    return window
+
+    def of_that_time(task: TaskSpec) -> TaskSpec:
+        if not task.dated:
+            raise BadValue(f"The rows of {task.name} have no date, so none can be chosen by it.")
+        step = Step(name="dated", args={"field": task.dated, "first": first, "last": last})
+        return replace(task, name=f"{task.name}@{first}..{last}", views=(*task.views, step))
+
+    return of_that_time
 
 
 # `name@format`: a dataset of options in another format, which is made from its own question and options.

@@ -34,24 +34,14 @@ class NamedTasks(msgspec.Struct, frozen=True):
     groups: tuple[TaskGroup, ...] = ()
     ignored: tuple[str, ...] = ()
     """Fields of task files that the import ignores, each with its task's name."""
-    forms: tuple[str, ...] = ()
-    """The format in which the file of each task asks it; empty: all in their own words."""
+    formed: bool = False
+    """Whether the tasks are asked in the format that was asked for."""
 
     def understood(self, names: Iterable[str]) -> str:
         """Which of the names, that were asked for, are other spellings of these."""
         return dataset_table.NAMES.understood(
             names, {*(task.name for task in self.tasks), *(group.name for group in self.groups)}
         )
-
-    def in_their_forms(self) -> "NamedTasks":
-        """The tasks as their files ask them, under their own names."""
-        if not any(self.forms):
-            return self
-        pairs = zip(self.tasks, self.forms, strict=True)
-        asked = (
-            replace(addresses.task_in_format(task, form), name=task.name) if form else task for task, form in pairs
-        )
-        return NamedTasks(tuple(asked), self.groups, self.ignored)
 
 
 @dataclass(frozen=True)
@@ -95,47 +85,49 @@ class Library:
         """What the name stands for; `name@prompt` asks it in other words, `name@format` in that format, and
         `name@from..to` takes the rows of a time, `name@tiny` a sample of them."""
         base, _, form = name.rpartition("@")
-        if base and (some := addresses.parse(form)):
-            match = self.find(base)
-            groups = tuple(addresses.group_in_format(group, form) for group in match.groups)
-            return NamedTasks(tuple(some.of(task) for task in match.tasks), groups, match.ignored)
-        if not base or form not in addresses.FORMATS:
-            return self._find(name).in_their_forms()
-        if dataset_table.canonical(name) is not None and not (self.folders and self._imported(base)):
-            return self._find(name).in_their_forms()  # the table has a prompt of that name
-        match = self._find(base)
-        return NamedTasks(
-            tuple(addresses.task_in_format(task, form) for task in match.tasks),
-            tuple(addresses.group_in_format(group, form) for group in match.groups),
-            match.ignored,
-        )
+        if base and (rows := addresses.some_rows(form)):
+            change, match = rows, self.find(base)
+        elif (
+            not base
+            or form not in addresses.FORMATS
+            # The table may have a prompt of that name.
+            or (dataset_table.canonical(name) is not None and not (self.folders and self._imported(base)))
+        ):
+            return self._find(name)
+        else:
+            match = self._find(base, form)
+            change = partial(_called if match.formed else addresses.task_in_format, form=form)
+        groups = tuple(addresses.group_in_format(group, form) for group in match.groups)
+        return NamedTasks(tuple(map(change, match.tasks)), groups, match.ignored)
 
-    def _find(self, name: str) -> NamedTasks:
+    def _find(self, name: str, form: str = "") -> NamedTasks:
+        """`form`: the format in which tasks of lm-eval's files are asked; others are asked in their own."""
         if name.endswith((".yaml", ".yml")):
-            return self._task_file(name)
+            return self._task_file(name, form)
         if addresses.is_address(name) and self.read_split:
             return self._hub_dataset(name, self.read_split)
         if own_questions.looks_like_file(name):
             return self._data_file(name)
-        if self.folders and (imported := self._imported(name)):
+        if self.folders and (imported := self._imported(name, form)):
             return _named(imported)
         if group := dataset_table.GROUPS.get(dataset_table.canonical(name) or name):
             return NamedTasks(tuple(map(dataset_table.find, group.members)), (group,))
         return NamedTasks((dataset_table.find(name),))
 
-    def _imported(self, name: str) -> ImportedTasks | None:
+    def _imported(self, name: str, form: str = "") -> ImportedTasks | None:
         """The task of that name in the user's folders, in lm-eval's format or UltraEval's."""
-        found = lm_eval_tasks.from_name(self._index, name, trusted=self.trusted)
+        found = lm_eval_tasks.from_name(self._index, name, trusted=self.trusted, form=form)
         return found or ultraeval_tasks.from_name(self.files, self.folders, name, trusted=self.trusted)
 
     @cached_property
     def _index(self) -> TaskIndex:
         return TaskIndex(self.files, self.folders)
 
-    def _task_file(self, path: str) -> NamedTasks:
+    def _task_file(self, path: str, form: str = "") -> NamedTasks:
         fields = lm_eval_files.load(self.files, path)
         if fields.keys() & {"task", "group"}:
-            return _named(lm_eval_tasks.from_file(self.files, path, folders=self.folders, trusted=self.trusted))
+            found = lm_eval_tasks.from_file(self.files, path, folders=self.folders, trusted=self.trusted, form=form)
+            return _named(found)
         if "parts" in fields:
             parts = [self._part(path, part) for part in fields["parts"]]
             fields = {**task_file.FIELDS_OF_PARTS, **fields, "parts": parts}
@@ -190,11 +182,10 @@ def columns_by_role(pairs: Iterable[str]) -> dict[str, str]:
     return columns
 
 
+def _called(task: TaskSpec, form: str) -> TaskSpec:
+    return replace(task, name=f"{task.name}@{form}")
+
+
 def _named(imported: ImportedTasks) -> NamedTasks:
     ignored = tuple(f"{entry.task.name}: {field}" for entry in imported.tasks for field in entry.ignored)
-    return NamedTasks(
-        tuple(entry.task for entry in imported.tasks),
-        tuple(imported.groups),
-        ignored,
-        tuple(entry.form for entry in imported.tasks),
-    )
+    return NamedTasks(tuple(entry.task for entry in imported.tasks), tuple(imported.groups), ignored, imported.formed)

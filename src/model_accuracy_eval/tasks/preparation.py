@@ -27,8 +27,7 @@ from model_accuracy_eval.scoring.figures.judging import check, check_turns
 from model_accuracy_eval.scoring.metrics import user_functions
 from model_accuracy_eval.scoring.metrics.metric_table import pipelines
 from model_accuracy_eval.tasks import draw, prompts, views
-from model_accuracy_eval.tasks.fewshot import Choose, chooser
-from model_accuracy_eval.tasks.prompts import positions
+from model_accuracy_eval.tasks.prompts import Choose, chooser, positions
 from model_accuracy_eval.tasks.row_pins import OtherRows
 
 _TELLING = 12

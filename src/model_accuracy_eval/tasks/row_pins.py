@@ -3,15 +3,17 @@
 import hashlib
 import string
 from collections.abc import Iterator, Sequence
+from importlib import resources
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import structs
 
 from model_accuracy_eval.benchmarks import known_rows
-from model_accuracy_eval.errors import BadData
+from model_accuracy_eval.errors import BadData, BadValue
 from model_accuracy_eval.ports import RowPins
-from model_accuracy_eval.records import DataFile, DataRow, DataSource, RowsPin, RowsSource
+from model_accuracy_eval.records import DataFile, DataRow, RowsPin, RowsSource
 from model_accuracy_eval.records.problem import marked
 
 _Rows = Sequence[dict[str, Any]]
@@ -70,18 +72,16 @@ def is_pinned(file: DataFile) -> bool:
     """Whether the release says what its rows are, or all bytes of one place that has them."""
     if file.pin and file.pin.sha256:
         return True
-    places = ((place, *place.more) for place in (file, *file.instead))
-    return any(all(one.source and _says_bytes(one.source) for one in files) for files in places)
-
-
-def _says_bytes(source: DataSource) -> bool:
-    return bool(source.hash) or source.url.startswith("package:")
+    sources = ([one.source for one in (place, *place.more)] for place in (file, *file.instead))
+    return any(all(one and (one.hash or one.url.startswith("package:")) for one in each) for each in sources)
 
 
 def check(file: DataFile, gathered: Gathered, pins: RowPins) -> RowsSource:
     """Where the rows came from, after a comparison with what is known of them; others are refused."""
     place, rows = gathered.place, gathered.rows
-    release, noted = place.pin or file.pin, _noted_by(file, place)
+    release = place.pin or file.pin
+    # The one whose source a lock file can name: what rows of other places are compared with.
+    noted = next((one for one in (place, file, *file.instead) if one.source and not one.source.hash), None)
     source = RowsSource(file=file.name, places=gathered.places, count=len(rows), status="known")
     if gathered.is_known:
         return source
@@ -110,11 +110,6 @@ def check(file: DataFile, gathered: Gathered, pins: RowPins) -> RowsSource:
         if known:
             source = structs.replace(source, status="pinned now" if is_new else "as pinned")
     return source
-
-
-def _noted_by(file: DataFile, place: DataFile) -> DataFile | None:
-    """The one whose source a lock file can name: what rows of other places are compared with."""
-    return next((one for one in (place, file, *file.instead) if one.source and not one.source.hash), None)
 
 
 class OtherRows(BadData):
@@ -185,3 +180,51 @@ def _span(verb: str, start: int, count: int) -> str:
     if count == 1:
         return f"{verb} is row {start + 1:,}"
     return f"{verb} are {count:,} rows, {start + 1:,} to {start + count:,}"
+
+
+# The table of rows that a release knows, written anew by a maintainer.
+
+
+class PinTable:
+    """`folder`: where its two files are written; None: where this program has them."""
+
+    def __init__(self, folder: str | None) -> None:
+        self._folder = Path(folder or str(resources.files(known_rows.__package__ or "")))
+        self._pins = dict(known_rows.KNOWN_ROWS)
+        self._sums = dict(known_rows.row_sums())
+        self._told = {"new": 0, "changed": 0, "as it was": 0}
+
+    def take(self, file: DataFile, gathered: Gathered) -> str:
+        """Takes the rows of a data file; says how they differ from what the table had, if they do."""
+        own = gathered.place if gathered.place.pin else file
+        key = known_rows.key(own)
+        known = self._pins.get(key)
+        columns = known.columns if known and known.sha256 else all_columns(gathered.rows)
+        found = pin(gathered.rows, columns)
+        self._pins[key], self._sums[found.sha256] = found, sums(gathered.rows, columns)
+        kind = "as it was" if found == known else "changed" if known and known.sha256 else "new"
+        if known and known.count != found.count:
+            kind = "changed"
+        self._told[kind] += 1
+        return "" if kind == "as it was" else f"{key}: {kind}: {_shown(known)}{_shown(found)} from {gathered.places[0]}"
+
+    def write(self) -> None:
+        kept = {one.sha256 for one in self._pins.values()}
+        lines = [f"{sha256} {signs}" for sha256, signs in sorted(self._sums.items()) if signs and sha256 in kept]
+        try:
+            (self._folder / known_rows.PINS_FILE).write_text(known_rows.written(self._pins), encoding="utf-8")
+            (self._folder / known_rows.SUMS_FILE).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        except OSError as error:
+            raise BadValue(
+                f"The table cannot be written in {self._folder}: {error.strerror or error}. Name a folder with --out."
+            ) from error
+
+    def summary(self) -> str:
+        told = ", ".join(f"{count:,} {kind}" for kind, count in self._told.items())
+        return f"{self._folder / known_rows.PINS_FILE}: {told}. Review what changed as in a lock file."
+
+
+def _shown(pin: RowsPin | None) -> str:
+    if pin is None:
+        return ""
+    return f"{pin.count:,} rows {pin.sha256[:12] or 'without a hash'} "

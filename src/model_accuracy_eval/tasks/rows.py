@@ -183,10 +183,14 @@ def _lines(name: str, data: bytes, *, ends: Literal["", "\n"] = "\n") -> Iterato
         raise
 
 
-def _jsonl(name: str, data: bytes, _fields: Sequence[str]) -> Iterator[tuple[str, Any]]:
-    for line, source in enumerate(_lines(name, data), start=1):
+def _filled_lines(name: str, data: bytes) -> Iterator[tuple[str, str]]:
+    for number, source in enumerate(_lines(name, data), start=1):
         if source.strip():
-            yield f"line {line}", _decode(f"{name}, line {line}", source)
+            yield f"line {number}", source
+
+
+def _jsonl(name: str, data: bytes, _fields: Sequence[str]) -> Iterator[tuple[str, Any]]:
+    return ((place, _decode(f"{name}, {place}", source)) for place, source in _filled_lines(name, data))
 
 
 def _json(name: str, data: bytes, fields: Sequence[str]) -> Iterator[tuple[str, Any]]:
@@ -210,27 +214,21 @@ def _json(name: str, data: bytes, fields: Sequence[str]) -> Iterator[tuple[str, 
 
 
 def _txt(name: str, data: bytes, _fields: Sequence[str]) -> Iterator[tuple[str, Any]]:
-    for line, source in enumerate(_lines(name, data), start=1):
-        if source.strip():
-            yield f"line {line}", {"text": source.removesuffix("\n").rstrip("\r")}
+    return ((place, {"text": source.removesuffix("\n").rstrip("\r")}) for place, source in _filled_lines(name, data))
 
 
 def _delimited(name: str, data: bytes, _fields: Sequence[str]) -> Iterator[tuple[str, Any]]:
     return row_formats.read(name, _lines(name, data, ends=""))
 
 
-def _sheet(name: str, data: bytes, _fields: Sequence[str]) -> Iterator[tuple[str, Any]]:
-    return spreadsheets.rows(name, data)
-
-
 _SPREADSHEETS = (".xls", ".ods")
-_READERS = {
+_READERS: dict[str, Callable[[str, bytes, Sequence[str]], Iterator[tuple[str, Any]]]] = {
     ".jsonl": _jsonl,
     ".json": _json,
     ".csv": _delimited,
     ".tsv": _delimited,
     ".txt": _txt,
-    ".xlsx": _sheet,
+    ".xlsx": lambda name, data, _: spreadsheets.rows(name, data),
 }
 
 

@@ -156,7 +156,7 @@ def _by_names(paths: Sequence[str]) -> dict[str, tuple[str, ...]]:
             sharded.setdefault(match["split"], []).append(path)
     if sharded:
         return {split: tuple(found) for split, found in sharded.items()}
-    for words in (split_of_folders, _split_of_file):
+    for words in (split_of_folders, lambda path: _split_word(path.rpartition("/")[2])):
         splits: dict[str, list[str]] = {}
         for path in files:
             if word := words(path):
@@ -181,10 +181,6 @@ def _under_one_name(splits: dict[str, list[str]]) -> dict[str, list[str]]:
 
 def split_of_folders(path: str) -> str:
     return next(filter(None, map(_split_word, path.split("/")[:-1])), "")
-
-
-def _split_of_file(path: str) -> str:
-    return _split_word(path.rpartition("/")[2])
 
 
 def _split_word(name: str) -> str:

@@ -29,7 +29,7 @@ from model_accuracy_eval.records import (
     Step,
     TaskSpec,
 )
-from model_accuracy_eval.scoring.code.suite_programs import check_rules
+from model_accuracy_eval.scoring.code.case_programs import check_rules
 from model_accuracy_eval.scoring.metrics import user_functions
 from model_accuracy_eval.scoring.metrics.asked_metrics import ask_sandbox
 

@@ -248,27 +248,5 @@ class Post:
         return raw, [self.function(text) for text in ([texts] if isinstance(texts, str) else texts)]
 
 
-_POSTS = {
-    "ExactMatchPost": "exact_match_post",
-    "MathPost": "math_post",
-    "UntilReturnPost": "until_return_post",
-    "HumanEvalPost": "humaneval_post",
-    "ArithmeticPost": "arithmetic_post",
-    "TheoremQAPost": "theoremqa_post",
-    "GSM8KPost": "gsm8k_post",
-    "MbppPost": "mbpp_post",
-    "HumanEvalGPT": "humaneval_chatgpt",
-    "HellaSwagPost": "hellaswag_post",
-    "GaoKaoSingleChoicePost": "gaokao_single_choice_post",
-    "GaoKaoMultiQuestionChoicePost": "gaokao_multi_question_choice_post",
-    "GaoKaoMultiChoicePost": "gaokao_multi_choice_post",
-    "GaoKaoFiveOutOfSevenPost": "gaokao_five_out_of_seven_post",
-    "AGIEvalClozePost": "agieval_cloze_post",
-    "AGIEvalSingleAnswerPost": "agieval_single_answer_post",
-    "AGIEvalMultipleAnswerPost": "agieval_multiple_answer_post",
-    "CommonMathPost": "common_math_post",
-    "NewMbppPost": "new_mbpp_post",
-    "BBHPost": "bbh_post",
-}
-POSTS: dict[str, Callable[[], Post]] = {name: partial(Post, POSTPROCESS[function]) for name, function in _POSTS.items()}
+POSTS: dict[str, Callable[[], Post]] = {row.class_name: partial(Post, row.read) for row in POSTPROCESS.values()}
 """The members of `UltraEval.tasks.postprocess`."""

@@ -29,7 +29,7 @@ def questions(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def adapter(tmp_path: Path) -> Path:
     """One whose processes can be found by the name of its folder, wherever they run."""
-    return slow(tmp_path / f"adapter-{os.getpid()}-{tmp_path.name}", 0.15)
+    return slow(tmp_path / f"adapter-{os.getpid()}-{tmp_path.name}", 3)
 
 
 @pytest.fixture(scope="session")

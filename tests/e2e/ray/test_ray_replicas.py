@@ -51,11 +51,12 @@ def test_a_node_is_lost_and_another_comes_late(
     out = tmp_path / "out"
     resources = ("--engine", "ray", "--replicas", 2, "--resources", "NPU=7", "--ready-timeout", 240)
     process = start(*asked(adapter, questions, out, *resources), address=cluster.address)
-    until(lambda: answers(out) > PROBLEMS * N // 10, "a tenth is answered")
+    until(lambda: answers(out), "some are answered")
     doomed.lose()
     first = answers(out)
     late = cluster.start(npus=14)
     late.wait()
+    (adapter / "seconds").write_text("0")
     done = command.finish(process)
     assert done.code == 0, done.err
     folder = command.only_run(out)

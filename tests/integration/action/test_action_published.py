@@ -113,7 +113,7 @@ def test_a_runner_without_npus_is_refused_with_the_rest(adapter: Path) -> None:
         assert stage.run(hardware="", nonce="2") == 0
 
 
-FORK = PullRequest(number=7, head_sha=SHA, head_repository="bob/adapter", is_fork=True, base_sha="b" * 40)
+FORK = PullRequest(number=7, head_sha=SHA, head_repository="bob/adapter", is_fork=True)
 ERROR = "::error title=The result could not be published everywhere::"
 
 

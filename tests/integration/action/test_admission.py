@@ -82,8 +82,8 @@ def context(hub: FakeGitHub, served: Path, folder: Path, **more: str) -> ActionC
     with git_server(served) as (url, _):
         servers = {"GITHUB_API_URL": hub.url, "GITHUB_SERVER_URL": url}
         own = {"PATH": os.environ["PATH"], "RUNNER_TEMP": str(folder), "INPUT_TOKEN": TOKEN, **more}
-        with ActionStep(DISPATCHED | servers | own, SignalClock()).parts() as (context, _):
-            return context
+        with ActionStep(DISPATCHED | servers | own, SignalClock()).parts() as parts:
+            return parts.context
 
 
 @pytest.fixture
@@ -138,7 +138,12 @@ def test_admission_alone_evaluates_nothing(tmp_path: Path) -> None:
     with FakeGitHub() as hub:
         stage = Stage(hub, adapter=tmp_path, environment={"GITHUB_OUTPUT": str(tmp_path / "outputs")})
         assert stage.run(admit_only=True) == 0
-        assert pairs((tmp_path / "outputs").read_bytes()) == {"conclusion": "admitted", "commit": SHA}
+        assert pairs((tmp_path / "outputs").read_bytes()) == {
+            "conclusion": "admitted",
+            "commit": SHA,
+            "evaluations": "[]",
+            "models": "0",
+        }
         assert (hub.checks, hub.comments, stage.checked_out, stage.planned) == ({}, {}, False, False)
         assert stage.run(admit_only=True, event="workflow_run") == 3
         assert stage.check["conclusion"] == "action_required"

@@ -23,9 +23,9 @@ def leave(hub: FakeGitHub, how: dict[str, Any]) -> None:
 
 @pytest.fixture
 def naps(monkeypatch: pytest.MonkeyPatch) -> Naps:
-    """The waits of the client that the step gets; its patience with silence is a fraction of a second."""
+    """The waits of the client that the step gets; its patience with silence is a second."""
     naps = Naps()
-    monkeypatch.setattr(tools, "client", lambda hub: client(hub, naps=naps, timeout=0.2))
+    monkeypatch.setattr(tools, "client", lambda hub: client(hub, naps=naps, timeout=1))
     return naps
 
 

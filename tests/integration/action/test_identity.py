@@ -3,13 +3,15 @@
 import hashlib
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.integration.action.test_action_wiring import SERVICE, wired
 from tests.integration.action.tools import Stage
 from tests.servers.fake_github import TOKEN, FakeGitHub
-from tests.servers.fake_github_memory import INTEGRATION, REPOSITORY, SHA
+from tests.servers.fake_github_memory import INTEGRATION, JSON, REPOSITORY, SHA
 
+from model_accuracy_eval.records import Request
 from model_accuracy_eval.records.report import Actor
 
 OTHER, THERE = "acme/other", "c" * 40
@@ -116,6 +118,72 @@ def test_two_checks_of_one_name_are_about_the_same(
         assert names.get("Model accuracy (fake), not started") == ("action_required" if sentence else None)
 
 
+def test_two_checks_of_one_name_are_about_the_same_elsewhere_too() -> None:
+    """Jobs on two commits of this repository, with two models, about one commit of another."""
+    with FakeGitHub() as hub:
+        hub.reach[OTHER] = TOKEN
+        assert Stage(hub).run(run="1-1", model="hf:a/b", **ELSEWHERE) == 0
+        assert Stage(hub).run(run="2-1", model="hf:c/d", commit="d" * 40, **ELSEWHERE) == 3
+        there = {check["name"]: check["conclusion"] for check in hub.checks.values() if check["head_sha"] == THERE}
+        name = f"Model accuracy (fake, {OTHER})"
+        assert there == {name: "success", f"{name}, not started": "action_required"}
+
+
+STATUS = {"check": False, "status": "true"}
+
+
+@pytest.mark.parametrize(
+    ("second", "code"),
+    [
+        ({}, 3),
+        ({"model": "hf:c/d"}, 3),
+        ({"model": "hf:c/d", "run": "2-1"}, 3),
+        ({"run": "1-2"}, 0),
+        ({"label": "x"}, 0),
+    ],
+)
+def test_two_statuses_of_one_name_are_about_the_same(second: dict[str, str], code: int) -> None:
+    """As checks: of a name that is taken no other job makes its own."""
+    with FakeGitHub() as hub:
+        first = {"run": "1-1", "nonce": "1", "model": "hf:a/b"}
+        assert Stage(hub).run(STATUS, **first) == 0
+        assert Stage(hub).run(STATUS, **{**first, "nonce": "2", **second}) == code
+        assert [told["state"] for told in hub.statuses] == ["pending", "success"] * (1 if code else 2)
+
+
+@pytest.mark.parametrize("inputs", [STATUS, {"status": "true"}])
+def test_what_ends_last_takes_no_place_of_what_is_newest(inputs: dict[str, object]) -> None:
+    """A run that is still asking when another begins, be it an old one again, keeps neither its check's name nor the status."""
+    with FakeGitHub() as hub:
+        older, newer = Stage(hub), Stage(hub)
+
+        def answer(request: Request, _choice: int) -> str:
+            if request.max_tokens > 1 and not newer.planned:
+                assert newer.run(inputs, run="9-2", nonce="2") == 0
+            return "#### 1"
+
+        older.answer = answer
+        assert older.run(inputs, run="12-1", nonce="1") == 0
+        assert [told["target_url"].partition("#")[2][:4] for told in hub.statuses] == ["12-1", "9-2%", "9-2%"]
+        names = [check["name"].removeprefix("Model accuracy ") for check in hub.checks.values()]
+        assert names == ([] if inputs == STATUS else ["(fake), superseded", "(fake)"])
+
+
+def test_of_two_jobs_that_begin_together_one_has_the_status(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both saw nothing; who was first goes on."""
+    with FakeGitHub() as hub:
+        send = hub._post_statuses
+
+        def after_another(places: JSON, body: JSON, asked: Any) -> Any:
+            monkeypatch.undo()
+            send(places, {**body, "target_url": "https://github.example/run#1-1%20x%20y"}, asked)
+            return send(places, body, asked)
+
+        monkeypatch.setattr(hub, "_post_statuses", after_another)
+        assert Stage(hub).run(STATUS, run="1-1") == 3
+        assert [told["state"] for told in hub.statuses] == ["pending", "pending"]
+
+
 @pytest.mark.parametrize("conclusion", ["action_required", "cancelled", "neutral"])
 def test_a_run_without_a_verdict_keeps_nobody_from_theirs(conclusion: str) -> None:
     """Or whoever opens a pull request, and names another model in its workflow, could keep an admin from evaluating it."""
@@ -151,6 +219,16 @@ def test_of_two_jobs_that_begin_together_one_runs() -> None:
         assert [check["status"] for check in hub.checks.values()] == ["in_progress", "completed"]
 
 
+def test_a_service_that_runs_already_is_said_to_be_none_of_the_commit_s() -> None:
+    """Its address is told where the weights would be, and another one is another subject."""
+    with FakeGitHub() as hub:
+        job, other = (
+            wired(hub, "", **SERVICE | {"endpoint": f"http://me:secret@127.0.0.1:{n}"}).context for n in (1, 2)
+        )
+    assert job.identity.line.endswith("· weights of the service at http://127.0.0.1:1 · vllm-api-stream-chat")
+    assert job.identity.subject != other.identity.subject
+
+
 @pytest.mark.parametrize(
     ("matrix", "inputs", "label"),
     [
@@ -165,8 +243,8 @@ def test_of_two_jobs_that_begin_together_one_runs() -> None:
 def test_a_matrix_names_its_jobs(matrix: str, inputs: dict[str, str], label: str) -> None:
     """Check, comment and report of each are called after what varies; so is its artifact."""
     with FakeGitHub() as hub:
-        job, site = wired(hub, "", label=matrix, artifact_name="report", **SERVICE, **inputs)
-        assert job.label == site.plan(False).settings.label == label
+        site = wired(hub, "", label=matrix, artifact_name="report", **SERVICE, **inputs)
+        assert site.context.label == site.plan(False).settings.label == label
         names = {getattr(sink, "inputs").artifact_name for sink in site.sinks if sink.name == "artifact"}  # noqa: B009
         assert {name[:60] for name in names} == {"report" if label.startswith("vllm") else f"report-{label}"[:60]}
 
@@ -176,8 +254,8 @@ def test_a_matrix_names_its_jobs(matrix: str, inputs: dict[str, str], label: str
 )
 def test_a_gate_may_need_an_image_that_stays_what_it_is(image: str, problems: int) -> None:
     """`require-gate: digest`, also in the block of settings."""
-    for inputs in ({"require_gate": "digest"}, {"settings": "require-gate: digest"}):
+    for inputs in ({"require_gate": "digest"}, {"settings": "require-gate: Digest"}):
         with FakeGitHub() as hub:
-            _, site = wired(hub, "", adapter_image=image, gate="demo_gsm8k: avg@5 >= 60", **SERVICE, **inputs)
+            site = wired(hub, "", adapter_image=image, gate="demo_gsm8k: avg@5 >= 60", **SERVICE, **inputs)
             assert len(site.problems) == problems
             assert site.plan(False).settings.require_gate

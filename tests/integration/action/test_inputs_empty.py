@@ -38,8 +38,8 @@ def resolved(hub: FakeGitHub, folder: Path, **inputs: str) -> Result:
     servers = {"GITHUB_API_URL": hub.url, "GITHUB_SERVER_URL": "http://127.0.0.1:1"}
     own = {f"INPUT_{name.upper()}": text for name, text in given.items()}
     try:
-        with ActionStep(DISPATCHED | servers | own, SignalClock()).parts() as (context, ports):
-            plan = ports.plan(ports.needs_adapter)
+        with ActionStep(DISPATCHED | servers | own, SignalClock()).parts() as ports:
+            context, plan = ports.context, ports.plan(ports.needs_adapter)
     except EvalError as error:
         return error.sentence
     inputs_of_sinks = [getattr(sink, "inputs") for sink in ports.sinks[1:]]  # noqa: B009

@@ -29,8 +29,8 @@ def played(hub: FakeGitHub, folder: Path, with_: dict[str, str], **more: str) ->
         "GITHUB_WORKFLOW_REF": f"{REPOSITORY}/.github/workflows/accuracy.yml@refs/heads/main",
     }  # fmt: skip
     inputs = {f"INPUT_{name.upper()}": text for name, text in with_.items()}
-    with ActionStep(DISPATCHED | told | inputs | more, SignalClock()).parts() as (context, ports):
-        return act(context, ports)
+    with ActionStep(DISPATCHED | told | inputs | more, SignalClock()).parts() as parts:
+        return act(parts.context, parts)
 
 
 @pytest.mark.parametrize(

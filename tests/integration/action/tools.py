@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from msgspec.structs import replace
@@ -15,7 +16,7 @@ from tests.servers.fake_github import FakeGitHub
 from tests.servers.fake_github_memory import REPOSITORY, SHA, pull
 
 from model_accuracy_eval.commands.action import act
-from model_accuracy_eval.commands.action_context import ActionPorts, CheckedOut
+from model_accuracy_eval.commands.action_context import CheckedOut
 from model_accuracy_eval.github.artifact_service import ArtifactService
 from model_accuracy_eval.github.runner import Runner
 from model_accuracy_eval.records import Fault, Request, RunPlan
@@ -38,7 +39,7 @@ DISPATCHED = {
 JOB = ActionContext(
     repository=REPOSITORY,
     actor=Actor(login="alice", source="test"),
-    pull=PullRequest(number=7, head_sha=SHA, head_repository=REPOSITORY, is_fork=False, base_sha="b" * 40),
+    pull=PullRequest(number=7, head_sha=SHA, head_repository=REPOSITORY, is_fork=False),
     event="pull_request",
     commit=SHA,
     adapter_repository=REPOSITORY,
@@ -96,7 +97,7 @@ class Stage:
             parts = SinkParts(
                 context=asked, step=step, github=forge, artifacts=self.artifacts, since_stop=self.since_stop
             )
-            site = ActionPorts(
+            site: Any = SimpleNamespace(
                 step=step,
                 github=forge,
                 sinks=action_sinks(parts, sinks),
@@ -105,6 +106,9 @@ class Stage:
                 run_ports=lambda _plan, _checked_out: self._ports(),
                 needs_adapter=self.adapter is not None,
                 lacks_npus=lambda _: self.lack,
+                problems=[],
+                mode="",
+                evaluations=list,
             )
             return act(asked, site)
 

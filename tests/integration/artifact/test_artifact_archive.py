@@ -12,26 +12,10 @@ from model_accuracy_eval.errors import PublishFailed
 from model_accuracy_eval.github import folder_zip
 
 
-class Memory:
-    """A drain that keeps everything."""
-
-    def __init__(self) -> None:
-        self.data = b""
-
-    def write(self, data: bytes, /) -> int:
-        self.data += data
-        return len(data)
-
-    def flush(self) -> None: ...
-
-    def close(self) -> None: ...
-
-
 def archived(folder: Path) -> tuple[dict[str, bytes | None], list[str]]:
-    drain = Memory()
-    contents = folder_zip.list_contents(str(folder))
-    notes = folder_zip.write_zip(contents, drain)
-    return unzipped(drain.data), [*contents.notes, *notes]
+    notes: list[str] = []
+    files = folder_zip.members(str(folder), notes)
+    return unzipped(b"".join(folder_zip.zipped(files, notes))), notes
 
 
 def test_file_that_grows(tmp_path: Path) -> None:
@@ -63,11 +47,10 @@ def test_file_that_vanishes(tmp_path: Path) -> None:
     for name in ("a", "b", "c/d"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(name)
-    contents = folder_zip.list_contents(str(tmp_path))
+    notes: list[str] = []
+    files = folder_zip.members(str(tmp_path), notes)
     (tmp_path / "b").unlink()
-    drain = Memory()
-    notes = folder_zip.write_zip(contents, drain)
-    assert unzipped(drain.data) == {"a": b"a", "c/d": b"c/d"}
+    assert unzipped(b"".join(folder_zip.zipped(files, notes))) == {"a": b"a", "c/d": b"c/d"}
     assert notes == ["'b' is not in the artifact, or not all of it: No such file or directory."]
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from tests.integration.artifact.tools import Client, tree
 from tests.servers.artifact_service import ArtifactServer, Call
+from tests.waiting import HANGING
 
 DIFFERENCES = {
     ("CreateArtifact", "version"): "4, since 7 obliges to a mime_type",
@@ -31,7 +32,7 @@ def official(packages: Path, server: ArtifactServer, folder: Path, *arguments: s
         env={**environment, **server.environment, "GITHUB_WORKSPACE": str(folder)},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=HANGING,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     answer: dict[str, Any] = json.loads(result.read_text())

@@ -12,8 +12,8 @@ from tests.servers.loops import run
 from tests.servers.sampler_server import SamplerServer
 
 from model_accuracy_eval.client.chat import connect
-from model_accuracy_eval.client.dialects import NEUTRAL_SAMPLERS
 from model_accuracy_eval.records import Fault, Request, Samplers, Service
+from model_accuracy_eval.records.exchange import NEUTRAL_SAMPLERS
 
 FIRST_VALUES = {name: values[0] for name, values in NEUTRAL_SAMPLERS.items()}
 LLAMA_CPP = {

@@ -56,7 +56,8 @@ PLACE = f"data/{HASH}/test.jsonl"
 def test_what_is_missing_is_fetched_once_and_then_read(
     host: FileHost, tmp_path: Path, file: DataFile, *, chunked: bool
 ) -> None:
-    """By reading it; the next one asks nobody, and nothing else is left in the cache."""
+    """By reading it; the next one asks nobody, and nothing else is left in the cache. What was changed there is fetched
+    anew."""
     host.chunked = chunked
     said: list[str] = []
     assert file.source
@@ -68,6 +69,9 @@ def test_what_is_missing_is_fetched_once_and_then_read(
     asked = len(host.requests)
     assert read(hub(host, tmp_path), file) == data
     assert len(host.requests) == asked == 1
+    (tmp_path / place).write_bytes(stored.replace(stored[-20:], b"of who may write it!"))
+    assert read(hub(host, tmp_path), file) == data
+    assert len(host.requests) == 2
 
 
 @pytest.mark.parametrize(

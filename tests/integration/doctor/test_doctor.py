@@ -38,7 +38,7 @@ def test_a_sound_service_passes() -> None:
         server.models["data"][0]["max_model_len"] = 4096
         code, output = look("--endpoint", server.url)
     assert code == 0
-    lacking = ["likelihoods", "pictures"]
+    lacking = ["thinking", "likelihoods", "pictures"]
     assert [name for name, state in states(output).items() if state != "PASS"] == lacking, output
     assert "up to 4,096 tokens" in output
 

@@ -80,14 +80,15 @@ def test_a_topic_names_the_hardware(topic: str, type_: str) -> None:
     assert told.notes == ("custom property: none of hardware, hardware-type, hardware_type is set",)
 
 
-@pytest.mark.parametrize("text", ["hardware: NPU\n", "hardware: [npu, gpu]\n"])
-def test_a_file_names_the_hardware_last(text: str) -> None:
+@pytest.mark.parametrize("name", ["accuracy.yaml", "accuracy.yml"])
+@pytest.mark.parametrize("text", ["hardware: NPU\n", "hardware: [npu, gpu]\n", "hardware: Atlas A2 Series\n"])
+def test_a_file_names_the_hardware_last(text: str, name: str) -> None:
     """The file is read from the default branch, which a pull request cannot change."""
     with FakeGitHub() as hub, client(hub) as github:
         hub.properties = None
-        hub.files["accuracy.yml"] = text
+        hub.files[name] = text
         told = github.hardware(REPOSITORY)
-    assert (told.has("NPU"), told.source) == (True, "accuracy.yml on the default branch")
+    assert (told.has("NPU"), told.source) == (True, f"{name} on the default branch")
     assert told.notes[0] == "custom property: there is none, or the token cannot see it"
 
 
@@ -97,7 +98,7 @@ def test_a_file_of_another_shape_is_noted(text: Any) -> None:
     with FakeGitHub() as hub, client(hub) as github:
         hub.files["accuracy.yml"] = text
         told = github.hardware(REPOSITORY)
-    assert (told.types, len(told.notes)) == ((), 3)
+    assert (told.types, len(told.notes)) == ((), 4)
 
 
 def test_refusals_on_the_way_are_noted() -> None:
@@ -110,6 +111,7 @@ def test_refusals_on_the_way_are_noted() -> None:
     assert told.notes == (
         "custom property: could not be read (HTTP 403 Resource not accessible by integration)",
         "topic: none of the topics names a hardware, as hardware-npu does",
+        "accuracy.yaml on the default branch: there is none, or the token cannot see it",
     )
 
 
@@ -199,7 +201,7 @@ def test_the_event_knows_the_pull_request() -> None:
         told = pull_request(requester(hub), {"pull_request": pull(7, head="c" * 40)}, HERE)
         assert hub.calls == []
     assert told is not None
-    assert (told.number, told.head_sha, told.is_fork, told.base_sha) == (7, "c" * 40, False, "b" * 40)
+    assert (told.number, told.head_sha, told.is_fork) == (7, "c" * 40, False)
 
 
 @pytest.mark.parametrize("fork", ["eve/adapter", None])

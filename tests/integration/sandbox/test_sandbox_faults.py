@@ -12,7 +12,6 @@ from pathlib import Path
 import psutil
 import pytest
 from tests.integration.sandbox.conftest import LABELS, obstacle, opened
-from tests.sandboxed import EVERY
 from tests.servers.gate import Gate
 from tests.waiting import until
 
@@ -29,8 +28,6 @@ ENDLESS = Program(
     code="import time\ndef f(x): time.sleep(600)", tests="assert f(1) == 2", limits=Limits(wall_seconds=600.0)
 )
 OWN = Labels(repository=f"{LABELS.repository}-faults")
-CHOSEN = ("docker", "bwrap")
-"""The kinds that `auto` takes."""
 SANDBOX = f"-s -c {BOOTSTRAP.splitlines(keepends=True)[0]}{BOOTSTRAP.splitlines()[1]}"
 
 
@@ -95,12 +92,12 @@ def check_numbered(done: list[Execution]) -> None:
 
 @pytest.mark.parametrize("kind", ["docker", "bwrap", "uid", "none"])
 def test_no_verdict_is_lost_doubled_or_wrong_when_workers_are_killed(kind: str) -> None:
-    """Of 1,000 tiny programs every one has its own verdict or a harness_error, whatever dies meanwhile."""
+    """Of 400 tiny programs every one has its own verdict or a harness_error, whatever dies meanwhile."""
     spared = servers()
     box = opened(kind, labels=OWN)
     chance = random.Random(7)
     try:
-        done = run(numbered(box, 1000 if kind in CHOSEN else 400, lambda: kill_one(kind, chance, spared)))
+        done = run(numbered(box, 400, lambda: kill_one(kind, chance, spared)))
     finally:
         run(box.close())
     check_numbered(done)
@@ -119,7 +116,7 @@ def test_no_verdict_is_lost_doubled_or_wrong_when_the_engine_goes_away(tmp_path:
     with Gate(tmp_path / "engine.sock", address.removeprefix("unix://")) as gate:
         environment = {"DOCKER_HOST": f"unix://{gate.path}"}
         box = open_sandbox("docker", environment, workers=2, labels=labels)
-        done = run(numbered(box, 1000 if EVERY else 300, gate.drop))
+        done = run(numbered(box, 300, gate.drop))
         run(box.close())
     check_numbered(done)
     until(lambda: not containers(labels.repository, "status=running"), "no container runs")

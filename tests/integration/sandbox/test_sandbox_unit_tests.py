@@ -81,6 +81,17 @@ def test_both_processes_have_what_they_would_share(kind: str, run_all: RunAll) -
     }
 
 
+def test_a_difference_between_large_values_costs_nothing(run_all: RunAll) -> None:
+    """unittest would compare all numbers with all others, line by line, for minutes; so in control runs."""
+    code = (
+        "import random\ndef f(seed):\n    r = random.Random(seed)\n    return {str(n): r.random() for n in range(5000)}"
+    )
+    body = "self.assertEqual(f(1), f(1)); self.assertNotEqual(f(1), f({other}))"
+    found = run_all([program(code, body.format(other=other)) for other in (2, 1)])
+    wrong = run_all([program(code, "self.assertEqual(f(1), f(2))")])
+    assert [one.verdict for one in found + wrong] == ["passed", "failed", "failed"]
+
+
 def test_files_of_the_tests_are_gone_before_the_next_program(run_all: RunAll) -> None:
     """Also where they belong to another user than the program's."""
     leaving = program("def f(): pass", "f(); open('left.txt', 'w').write('something')")

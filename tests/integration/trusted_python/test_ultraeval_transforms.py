@@ -7,8 +7,8 @@ import pytest
 
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import JSONObject, Recipe, Transform
-from model_accuracy_eval.run import build
 from model_accuracy_eval.trusted_python.stand_ins import POSTS, Post
+from model_accuracy_eval.trusted_python.trusted_functions import TrustedRows
 
 HEAD = "import random\n\ndef transform(data, num_sample, r: random.Random, dataset_name):\n"
 ROWS = [{"question": f"{number}?", "answer": f"The answer is {number}, so."} for number in range(6)]
@@ -17,7 +17,7 @@ ROWS = [{"question": f"{number}?", "answer": f"The answer is {number}, so."} for
 def made(folder: Path, body: str, rows: list[JSONObject] = ROWS, head: str = HEAD, shots: int = 2) -> list[JSONObject]:
     (folder / "transform-v0.py").write_text(head + body, encoding="utf-8")
     told = Transform(function="transform-v0.transform", shots=shots, task="law_a_gen")
-    return build.trusted_python(os.environ)(Recipe(folder=str(folder), transform=told), rows, lambda _: [])
+    return TrustedRows(os.environ)(Recipe(folder=str(folder), transform=told), rows, lambda _: [])
 
 
 def test_u4_every_row_gets_what_the_transform_makes_of_it(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from tests.integration.weights.conftest import FILES, NAME, QUICK
 from tests.servers.fake_hub import FakeHub
+from tests.waiting import HANGING
 
 from model_accuracy_eval.hubs.hub_weights import HubWeights
 from model_accuracy_eval.hubs.weights_listing import parse_reference
@@ -37,7 +38,7 @@ def test_the_official_client_reads_the_same(hub: FakeHub, tmp_path: Path) -> Non
         env=environment,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=HANGING,
     )
     assert client.returncode == 0, client.stderr
     weights = HubWeights(hub.environment, "", retry=QUICK).list_files(parse_reference(f"hf:{NAME}"))

@@ -1,16 +1,15 @@
 """deploy.sh and requirements.txt: how the script is run, and what is refused with its cure."""
 
 import os
+import subprocess
 import tarfile
 from pathlib import Path
 
 import pytest
 
 from model_accuracy_eval.adapter import container_spec
-from model_accuracy_eval.adapter.adapter_files import deploy_command, refuse_replacing, wants_packages
+from model_accuracy_eval.adapter.adapter_files import DEPLOY, interpreter, refuse_replacing, wants_packages
 from model_accuracy_eval.errors import Refused
-
-PATH = "/usr/local/bin:/usr/bin:/bin"
 
 
 @pytest.mark.parametrize(
@@ -32,8 +31,10 @@ PATH = "/usr/local/bin:/usr/bin:/bin"
 )
 def test_interpreter(tmp_path: Path, first: str, command: list[str]) -> None:
     """sh as the platform has it, unless the first line names something else that exists."""
-    (tmp_path / "deploy.sh").write_text(f"{first}\n", encoding="utf-8")
-    program, *rest = deploy_command(str(tmp_path), PATH)
+    (tmp_path / "deploy.sh").write_text(f"{first}\ntr '\\0' '\\n' </proc/$$/cmdline\n", encoding="utf-8")
+    words = interpreter(tmp_path / "deploy.sh")
+    run = subprocess.run(["/bin/sh", "-c", DEPLOY, "deploy", *words], cwd=tmp_path, check=True, capture_output=True)
+    program, *rest = run.stdout.decode().splitlines()
     assert [Path(program).name, *rest] == [*command, "deploy.sh"]
 
 
@@ -49,27 +50,27 @@ def test_unreadable_for_shells(tmp_path: Path, content: bytes, sentence: str) ->
     """Files of Windows editors are refused with the cure."""
     (tmp_path / "deploy.sh").write_bytes(content)
     with pytest.raises(Refused, match=sentence):
-        deploy_command(str(tmp_path), PATH)
+        interpreter(tmp_path / "deploy.sh")
 
 
 def test_carriage_returns_in_a_payload(tmp_path: Path) -> None:
     """A script that carries an archive may hold any bytes."""
     (tmp_path / "deploy.sh").write_bytes(b"#!/bin/sh\nexit\n\0\r\n")
-    assert deploy_command(str(tmp_path), PATH)[1:] == ["deploy.sh"]
+    assert interpreter(tmp_path / "deploy.sh") == []
 
 
 def test_no_script(tmp_path: Path) -> None:
     """A missing deploy.sh, a folder of that name and a link to itself have a sentence each."""
     script = tmp_path / "deploy.sh"
     with pytest.raises(Refused, match=r"There is no deploy\.sh in "):
-        deploy_command(str(tmp_path), PATH)
+        interpreter(script)
     script.mkdir()
     with pytest.raises(Refused, match=r"deploy\.sh is not a file"):
-        deploy_command(str(tmp_path), PATH)
+        interpreter(script)
     script.rmdir()
     script.symlink_to("nowhere")
     with pytest.raises(Refused, match="cannot be read: No such file"):
-        deploy_command(str(tmp_path), PATH)
+        interpreter(script)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from model_accuracy_eval.benchmarks.dataset_table import find
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import Attempt, Problem, Step
 from model_accuracy_eval.scoring.figures.judging import judge
-from model_accuracy_eval.scoring.ifeval.ifeval_instructions import CHECKERS
+from model_accuracy_eval.scoring.metrics.ifeval_instructions import CHECKERS
 from model_accuracy_eval.scoring.metrics.metric_table import pipelines
 from model_accuracy_eval.tasks import views
 

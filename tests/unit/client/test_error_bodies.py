@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from model_accuracy_eval.client import stream_parser
+from model_accuracy_eval.client import wire_format
 from model_accuracy_eval.records.exchange import DOES_NOT_FIT
 from model_accuracy_eval.system.retry import http_failure
 
@@ -29,13 +29,13 @@ from model_accuracy_eval.system.retry import http_failure
 )
 def test_rule_06_the_servers_message_is_found(body: Any, message: str, code: int | None) -> None:
     """Every known place of an error message is looked at, and the raw body is the last resort."""
-    found, status = stream_parser.read_error(json.dumps(body).encode())
+    found, status = wire_format.read_error(json.dumps(body).encode())
     assert (found if body != "Internal Server Error" else json.dumps(found), status) == (message, code)
 
 
 def test_a_body_that_is_no_json_is_shown_cut_and_on_one_line() -> None:
     """A page or a trace becomes a short excerpt, broken characters and all."""
-    message, code = stream_parser.read_error(b"<html>\n\n <h1>Bad \xff Gateway</h1>" + b"x" * 5000)
+    message, code = wire_format.read_error(b"<html>\n\n <h1>Bad \xff Gateway</h1>" + b"x" * 5000)
     assert message.startswith("<html> <h1>Bad \ufffd Gateway</h1>xxx")
     assert (len(message), message[-1], code) == (300, "…", None)
 
@@ -55,7 +55,7 @@ def test_a_body_that_is_no_json_is_shown_cut_and_on_one_line() -> None:
 )
 def test_a_request_that_is_too_long_is_rejected_at_once(status: int, message: str) -> None:
     """In the words of several servers, with any status; another try would be as long."""
-    failure = stream_parser.error_failure(status, f"HTTP {status}: {message}")
+    failure = wire_format.error_failure(status, f"HTTP {status}: {message}")
     assert (failure.kind, failure.transient, failure.status) == ("rejected", False, status)
     assert failure.sentence == f"{DOES_NOT_FIT}: HTTP {status}: {message}"
 
@@ -63,4 +63,4 @@ def test_a_request_that_is_too_long_is_rejected_at_once(status: int, message: st
 @pytest.mark.parametrize("status", [400, 404, 429, 500, 503])
 def test_other_errors_mean_what_their_status_means(status: int) -> None:
     """Nothing is said about a context that the service did not speak of."""
-    assert stream_parser.error_failure(status, "trouble", 2.0) == http_failure(status, "trouble", 2.0)
+    assert wire_format.error_failure(status, "trouble", 2.0) == http_failure(status, "trouble", 2.0)

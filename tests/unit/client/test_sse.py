@@ -7,8 +7,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from model_accuracy_eval.client import sse
-from model_accuracy_eval.client.sse import EventStream, EventTooLongError
+from model_accuracy_eval.client import stream_parser
+from model_accuracy_eval.client.stream_parser import EventStream, EventTooLongError
 
 
 def events(*reads: bytes) -> list[bytes]:
@@ -30,7 +30,7 @@ lines = st.one_of(
 endings = st.sampled_from([b"\n", b"\n", b"\n", b"\r\n", b"\r"])
 usual = st.integers(0, 99).map(lambda number: b'data: {"n": %d}\n\n' % number)
 bodies = st.tuples(
-    st.sampled_from([b"", b"", sse.BOM]),
+    st.sampled_from([b"", b"", stream_parser.BOM]),
     st.lists(st.one_of(usual, st.tuples(lines, endings).map(b"".join)), max_size=12).map(b"".join),
     lines,
 ).map(b"".join)
@@ -39,7 +39,7 @@ bodies = st.tuples(
 @given(body=bodies, cuts=st.lists(st.integers(0, 400), max_size=12))
 @example(body=b"data: a\n\n\xef\xbb\xbfdata: b\n\n", cuts=[9])
 @example(body=b"data: a\r\n\r\ndata: b\n\n", cuts=[8, 10])
-@example(body=sse.BOM + b"data: a\n\n", cuts=[1, 2])
+@example(body=stream_parser.BOM + b"data: a\n\n", cuts=[1, 2])
 def test_any_split_of_the_bytes_gives_the_same_events(body: bytes, cuts: list[int]) -> None:
     """How a body falls into reads changes nothing, not even inside a character or between CR and LF."""
     edges = [0, *sorted(min(cut, len(body)) for cut in cuts), len(body)]
@@ -50,7 +50,7 @@ def test_any_split_of_the_bytes_gives_the_same_events(body: bytes, cuts: list[in
 @given(body=bodies)
 def test_the_events_are_those_of_a_plain_reading_of_the_standard(body: bytes) -> None:
     """The fast path agrees with a slow, obvious parser."""
-    text = body.removeprefix(sse.BOM).replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    text = body.removeprefix(stream_parser.BOM).replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     expected: list[bytes] = []
     data: list[bytes] = []
     for line in [*text.split(b"\n"), b""]:
@@ -65,7 +65,7 @@ def test_the_events_are_those_of_a_plain_reading_of_the_standard(body: bytes) ->
 
 def test_a_line_that_never_ends_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """No server can fill the memory with one endless line."""
-    monkeypatch.setattr(sse, "LIMIT", 100)
+    monkeypatch.setattr(stream_parser, "LIMIT", 100)
     stream = EventStream()
     with pytest.raises(EventTooLongError, match="an event of more than"):
         for _ in range(20):

@@ -10,7 +10,7 @@ import pytest
 from tests.fake_ports import fake_ports
 
 from model_accuracy_eval import __version__
-from model_accuracy_eval.cluster import NodeFacts, NodeNews, NodeService, NodeTrouble
+from model_accuracy_eval.cluster import NodeFacts, NodeNews, NodeTrouble
 from model_accuracy_eval.cluster.ray_connection import ActorLost, NodeWeights, Placed
 from model_accuracy_eval.cluster.ray_replicas import RayReplicas, RemoteChat
 from model_accuracy_eval.errors import AdapterFailed, Refused
@@ -116,7 +116,7 @@ class Play:
         node = at if node is None else node
         self.tell(at, "facts", NodeFacts(address=f"node-{node}", version=__version__))
         url = f"http://node-{node}:8000"
-        self.tell(at, "start", NodeService(service=Service(base_url=url, model="m")))
+        self.tell(at, "start", Service(base_url=url, model="m"))
 
     def ready(self) -> list[str]:
         return [service.base_url for service in self.replicas.take_ready()]
@@ -211,7 +211,7 @@ def spanning(play: Callable[..., Play]) -> Play:
         assert "start" not in played.cluster.actors[0].calls, "it starts before all its nodes are there"
         facts = NodeFacts(address=f"node-{rank}", version=__version__, meeting_port=29500 + rank)
         played.tell(rank, "facts", facts)
-    played.tell(0, "start", NodeService(service=Service(base_url="http://node-0:8000", model="m")))
+    played.tell(0, "start", Service(base_url="http://node-0:8000", model="m"))
     assert played.ready() == ["http://node-0:8000"]
     return played
 

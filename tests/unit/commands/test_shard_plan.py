@@ -3,11 +3,12 @@
 import pytest
 from msgspec.structs import replace
 
-from model_accuracy_eval.commands.plan import DatasetSize, shard_plan
+from model_accuracy_eval.commands.plan import shard_plan
 from model_accuracy_eval.records import Counts, Speed, Spread
 from model_accuracy_eval.run_folder.runfile import DatasetEntry, RunFile
+from model_accuracy_eval.scoring.verdicts.sequential import PlannedSize
 
-SIZES = {"long": DatasetSize(problems=100, samples=500), "short": DatasetSize(problems=1_000, samples=5_000)}
+SIZES = {"long": PlannedSize(100, 5), "short": PlannedSize(1_000, 5)}
 
 
 def entry(mean: float, answered: int) -> DatasetEntry:
@@ -39,7 +40,7 @@ def test_as_few_shards_as_keep_below_the_minutes(minutes: float, most: int, coun
 
 def test_a_dataset_that_was_not_asked_takes_the_usual_time() -> None:
     """The mean of all answers then, 11.64 s, 32 at a time."""
-    new = {"new": DatasetSize(problems=100, samples=320)}
+    new = {"new": PlannedSize(64, 5)}
     assert shard_plan(new, LAST, minutes=60, most=8, concurrency=1).seconds == pytest.approx(6_400 / 550 * 10)
 
 
@@ -70,7 +71,7 @@ def test_without_a_pace_there_are_as_many_as_are_allowed() -> None:
         plan = shard_plan(SIZES, last, minutes=60, most=4, concurrency=1)
         assert (plan.count, plan.seconds) == (4, None)
         assert "no earlier run says how long they take" in plan.sentence()
-    assert shard_plan({"d": DatasetSize(problems=2, samples=10)}, None, minutes=60, most=4, concurrency=1).count == 2
+    assert shard_plan({"d": PlannedSize(2, 5)}, None, minutes=60, most=4, concurrency=1).count == 2
     assert shard_plan({}, None, minutes=60, most=4, concurrency=1).count == 1
 
 

@@ -6,21 +6,20 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tests.fake_ports import MuteSubject
 
 from model_accuracy_eval.diagnosis.probe import QUESTIONS, Needle, question
 from model_accuracy_eval.diagnosis.probes import PROBES
 from model_accuracy_eval.diagnosis.surprise import surprise
-from model_accuracy_eval.diagnosis.token_chances import REST, TokenSampler
-from model_accuracy_eval.records import Choice, Fault, ReadAgain, Reply, Request, ScoredReply, ScoredToken, Timings
+from model_accuracy_eval.diagnosis.token_chances import REST, TokenSampler, chances_of
+from model_accuracy_eval.records import Choice, Fault, Reply, Request, ScoredReply, ScoredToken, Timings
 
 BUSY = Fault(kind="failed", sentence="HTTP 503.")
 NEEDLES = [Needle(question(text), "42 and 17") for text in QUESTIONS]
 
 
-class Giving:
+class Giving(MuteSubject):
     """Answers alike as long as fewer than so many requests are in flight."""
-
-    salt = "12345678"
 
     def __init__(self, up: int) -> None:
         self._up = up
@@ -32,16 +31,15 @@ class Giving:
         return [Reply(id="", choices=(choice,)) for _ in requests]
 
     async def scored(self, requests: Sequence[Request], at_once: int = 1) -> list[ScoredReply | Fault]:
+        if at_once >= self._up:
+            return [BUSY for _ in requests]
         likeliest = (("42", -0.7), ("17", -0.7))
         return [ScoredReply(text="42 and 17", tokens=(ScoredToken("42", -0.7, likeliest),)) for _ in requests]
 
-    async def rescored(self, prompt: str, tokens: int) -> ReadAgain | Fault:
-        return BUSY
-
-    async def abandon(
-        self, requests: Sequence[Request], seconds: float, beside: Sequence[Request], at_once: int
-    ) -> list[Reply]:
-        return await self.ask(beside, at_once)
+    async def answered(self, asked: Sequence[tuple[Request, bool]], at_once: int = 1) -> list[ScoredReply | Fault]:
+        if at_once >= self._up:
+            return [BUSY for _ in asked]
+        return [ScoredReply(text="42 and 17", finish_reason="stop") for _ in asked]
 
 
 @pytest.mark.parametrize("name", [probe.name for probe in PROBES])
@@ -63,24 +61,38 @@ def test_a_service_that_gives_up_under_load_passes_up_to_there() -> None:
 class Drawing(Giving):
     """Draws texts from a chain of tokens, `change` says with which chances it really draws."""
 
-    def __init__(self, change: Callable[[NDArray[np.float64], list[int]], NDArray[np.float64]], seed: int) -> None:
+    def __init__(
+        self,
+        change: Callable[[NDArray[np.float64], list[int]], NDArray[np.float64]],
+        seed: int,
+        evenness: float = 0.7,
+        texts: Sequence[str] = tuple(map(str, range(12))),
+    ) -> None:
+        """`evenness`: of the chances, of which only eight are told. `texts`: of the twelve tokens."""
         super().__init__(up=1000)
-        self._change = change
+        self._change, self._texts = change, texts
         self._dice = np.random.default_rng(seed)
-        self._chances = self._dice.dirichlet(np.full(12, 0.7), size=13)
+        self._chances = self._dice.dirichlet(np.full(12, evenness), size=13)
 
     async def scored(self, requests: Sequence[Request], at_once: int = 1) -> list[ScoredReply | Fault]:
-        return [ScoredReply(text="", tokens=self._answer()) for _ in requests]
+        return [ScoredReply(text="", tokens=self._answer(request)) for request in requests]
 
-    def _answer(self) -> tuple[ScoredToken, ...]:
+    def _answer(self, request: Request) -> tuple[ScoredToken, ...]:
         drawn: list[int] = []
         tokens = []
         for _ in range(20):
             chances = self._chances[drawn[-1] if drawn else 12]
-            odds = self._change(chances, drawn)
+            odds = self._change(chances, drawn) ** (1 / request.temperature)
+            if request.top_p < 1:
+                order = np.argsort(-odds)
+                before = (odds[order].cumsum() - odds[order]) / odds.sum()
+                odds[order[before >= request.top_p]] = 0.0
             drawn.append(int(self._dice.choice(12, p=odds / odds.sum())))
-            likeliest = tuple((str(at), float(np.log(max(chances[at], 1e-300)))) for at in np.argsort(-chances)[:8])
-            tokens.append(ScoredToken(str(drawn[-1]), float(np.log(max(chances[drawn[-1]], 1e-300))), likeliest))
+            told = np.argsort(-chances)[:8]
+            likeliest = tuple((self._texts[at], float(np.log(max(chances[at], 1e-300)))) for at in told)
+            tokens.append(
+                ScoredToken(self._texts[drawn[-1]], float(np.log(max(chances[drawn[-1]], 1e-300))), likeliest)
+            )
         return tuple(tokens)
 
 
@@ -91,8 +103,8 @@ def punished(chances: NDArray[np.float64], drawn: list[int]) -> NDArray[np.float
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda chances, drawn: chances**1.5 if drawn else chances, "From token 2 of an answer on"),
-        (lambda chances, drawn: chances**1.5 if len(drawn) >= 8 else chances, "From token 9 of an answer on"),
+        (lambda chances, drawn: chances**1.5 if drawn else chances, "from token 2 of an answer on"),
+        (lambda chances, drawn: chances**1.5 if len(drawn) >= 8 else chances, "from token 9 of an answer on"),
         (lambda chances, drawn: np.where(chances < 0.1 * chances.max(), 0.0, chances), "less surprising"),
         (punished, "tokens were written a second time"),
     ],
@@ -105,10 +117,14 @@ def test_what_changes_the_draws_behind_a_first_token_is_told(
     assert words in result.sentence
 
 
-def test_draws_as_the_chances_say_are_no_fault() -> None:
-    """Of ten services of their own, with a rest that is not told."""
-    results = [asyncio.run(surprise(Drawing(lambda chances, drawn: chances, seed), NEEDLES)) for seed in range(10)]
-    assert {result.state for result in results} == {"PASS"}
+@pytest.mark.parametrize(
+    ("evenness", "texts"), [(0.7, range(12)), (5.0, range(12)), (0.3, [1, 1, 1, 1, 1, 1, 6, 7, 8, 9, 10, 11])]
+)
+def test_draws_as_the_chances_say_are_no_fault(evenness: float, texts: Sequence[int]) -> None:
+    """Of ten services of their own: with a rest that is not told, be it large, and tokens that show one text."""
+    shown = tuple(map(str, texts))
+    services = [Drawing(lambda chances, drawn: chances, seed, evenness, shown) for seed in range(10)]
+    assert {asyncio.run(surprise(service, NEEDLES)).state for service in services} == {"PASS"}
 
 
 def test_the_rest_is_no_token_of_its_own() -> None:
@@ -117,3 +133,9 @@ def test_the_rest_is_no_token_of_its_own() -> None:
     assert TokenSampler(top_p=0.8).of(chances) == pytest.approx({"a": 0.6 / 0.85, "b": 0.25 / 0.85})
     assert not TokenSampler(top_p=0.6).is_clear(chances)
     assert TokenSampler(top_p=0.7).is_clear(chances)
+
+
+def test_tokens_without_a_text_are_no_blank() -> None:
+    """Reserved tokens and a blank look alike in a reply: which one was drawn is not known, so none of them is."""
+    token = ScoredToken("5", -0.3, (("5", -0.3), ("4", -1.4), ("", -9.0), ("", -9.0), (" ", -9.0)))
+    assert chances_of(token).keys() == {"5", "4", REST}

@@ -89,7 +89,10 @@ def foreign_report(words: str) -> Report:
 def large_report(dataset_results: int, words: str, detail: int) -> Report:
     whole = foreign_report(words)
     each = whole.dataset_results[0]
-    many_results = tuple(replace(each, dataset=f"{words}{number}") for number in range(dataset_results))
+    names = [f"{number}{words}" for number in range(dataset_results)]
+    many_results = tuple(
+        replace(each, dataset=name, rows=tuple(replace(row, dataset=name) for row in each.rows)) for name in names
+    )
     return replace(
         whole,
         dataset_results=many_results,

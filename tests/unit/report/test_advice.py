@@ -2,9 +2,9 @@
 
 import pytest
 from msgspec.structs import replace
-from tests.unit.report.fixed_report import row
+from tests.unit.report.fixed_report import problem_result, row
 
-from model_accuracy_eval.records import Interval
+from model_accuracy_eval.records import Counts, DatasetResult, Interval
 from model_accuracy_eval.report.remarks import Advice, advise, chance_lines, level
 from model_accuracy_eval.scoring.figures.groups import expected
 
@@ -48,6 +48,23 @@ def test_the_rows_of_the_matrix(figures: tuple[float, float, float], profile: st
     found = read(*figures)
     assert profile in found.profile
     assert next_steps in found.next_steps
+
+
+def test_advice_follows_what_happened() -> None:
+    """Not "nothing to do" where half of the problems are unstable, not "vote" where half of the replies were not read."""
+    figures = {"avg@5": 90.0, "pass@5": 100.0, "cons@5": 100.0}
+    rows = [replace(row(name, value, interval=near(value)), dataset="d") for name, value in figures.items()]
+    problems = [
+        problem_result(0, ("right",) * 4 + ("wrong",), (None,) * 5),
+        problem_result(1, ("right",) * 5, (None,) * 5),
+    ]
+    counts = Counts(planned=10, answered=10)
+    result = DatasetResult(dataset="d", version="0", rows=tuple(rows), problem_results=tuple(problems), counts=counts)
+    (unstable,), (unread,) = (
+        advise(rows, [replace(result, counts=replace(counts, not_found=found))]) for found in (2, 3)
+    )
+    assert unstable.profile == "Strong, but not stable: 1 of 2 problems are right in some tries only."
+    assert unread.profile == "Not read: 3 of 10 replies have no readable answer."
 
 
 def test_targets_must_be_exceeded() -> None:

@@ -24,11 +24,7 @@ KINDS: tuple[VerdictReason, ...] = ("right", "wrong", "not found", "failed")
 
 
 def compared(old: Report, new: Report) -> Comparison:
-    sides = [
-        {result.dataset: comparison_statistics.dataset_outcome(result) for result in one.dataset_results}
-        for one in (old, new)
-    ]
-    changes = tuple(comparison_statistics.compare(sides[0][name], sides[1][name]) for name in sides[0])
+    changes = tuple(map(comparison_statistics.compare, old.dataset_results, new.dataset_results))
     return Comparison(base="a" * 32, new="b" * 32, changes=changes)
 
 

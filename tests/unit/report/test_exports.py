@@ -237,6 +237,14 @@ def test_lm_eval_gets_shares_and_every_reply() -> None:
     assert second["filtered_resps"] == ["4", "4", "5", "5", ""]
 
 
+def test_lm_eval_gets_no_time_where_none_is_known() -> None:
+    """A run's file that somebody edited; the moments of a run have parts of seconds."""
+    report = replace(whole(), started="2026-03-26T15:15:20.250000+0000", finished="yesterday")
+    (_, results), _ = lm_eval_results.files(exported(report))
+    tree = json.loads(results)
+    assert (tree["start_time"], tree["end_time"]) == (1774538120.25, None)
+
+
 def test_a_benchmark_chart_gets_entries_by_what_is_better() -> None:
     """Name, unit and number; figures of which less is better are in a file of their own."""
     report = whole()

@@ -24,8 +24,9 @@ def test_each_figure_stands_beside_the_one_before_and_the_best() -> None:
         ("2026-03-03", 50.0, -25.0, 75.0),
     ]
     assert series.metric == "avg@1"
-    _, _, _, *lines, _ = history.as_text(history.history([*runs(1), past(2, [1] * 120)])).splitlines()
-    assert [line.split()[-1] for line in lines] == ["66.67*", "100.00*"]
+    _, _, _, *lines, _, _, _ = history.as_text(history.history([*runs(1), past(2, [1] * 120)])).splitlines()
+    assert [line.split()[-1] for line in lines] == ["66.67*", "0.0"]
+    assert lines[1].split()[-2] == "100.00*"
 
 
 def test_the_order_is_that_of_the_moments_not_of_the_texts() -> None:
@@ -81,12 +82,34 @@ def test_the_alarm_names_the_runs_and_the_problems() -> None:
     assert "problems flip from run to run without a trend, the most unsteady first:" in text
 
 
+def test_what_cannot_be_judged_is_never_quiet() -> None:
+    """One run is not enough, two are; a figure that is no mean over problems is never judged."""
+
+    def told(*lines: HistoryLine) -> tuple[list[str], bool, bool, str]:
+        found = history.history(lines)
+        return [each.state for each in found.series], found.regressed, found.undecided, history.as_text(found)
+
+    *one, text = told(past(1, [1] * 60))
+    assert (one, "Not enough runs: there is one" in text) == ([["too few runs"], False, True], True)
+    *same, text = told(past(1, [1] * 60), past(2, [1] * 60, sentence="All is well."))
+    assert (same, "No fall stands in 2 runs; " in text) == ([["steady"], False, False], True)
+    assert text.endswith("\n\nNewest run 30000000, passed: All is well.")
+    *fallen, text = told(past(1, [1] * 60), past(2, [0] * 60))
+    assert fallen == [["regressed"], True, False]
+    assert (
+        "avg@1 fell by 100.00 points (90.50 .. 100.00); these 60 problems, solved in every run before and none" in text
+    )
+    other = PastFigure(metric="perplexity", value=9.0, higher_is_better=False, share=False)
+    *never, text = told(*(past(day, [1], figures=(other,), right=()) for day in (1, 2)))
+    assert (never, "Not judged: perplexity" in text) == ([["no mean over problems"], False, True], True)
+
+
 def test_several_series_have_a_higher_limit() -> None:
     """Together they shall not alarm more often than one; a series that is not judged yet counts for nothing."""
     one = fallen_after(12, 17)
     others = [past(day, [1, 0], dataset=f"d{number}", run_id=f"{number + 5:x}{day:031x}")
               for number in range(9) for day in range(1, 7)]  # fmt: skip
-    young = [past(day, [1, 0], dataset="young", run_id=f"f{day:031x}") for day in range(1, 4)]
+    young = [past(1, [1, 0], dataset="young", run_id=f"f{1:031x}")]
     (alone,) = history.history(one).series
     among = next(each for each in history.history([*one, *others, *young]).series if each.dataset == "gsm8k")
     assert (alone.limit, round(among.limit - math.log(10), 9)) == (4.5, 4.5)
@@ -102,7 +125,7 @@ def test_the_text_fits_a_terminal_and_shows_the_newest_runs() -> None:
     again = Interval(low=12.34, high=100.0)
     lines = [replace(line, figures=(replace(line.figures[0], again=again),)) for line in lines]
     text = history.as_text(history.history(lines))
-    table = text.splitlines()[2:]
+    table = text.splitlines()[2:-3]
     assert max(map(len, table)) <= 80
     assert table[1] == "  … 30 earlier runs"
     assert len(table) == 32
@@ -197,11 +220,11 @@ def test_runs_that_are_in_no_series_are_listed_with_their_reasons() -> None:
     """Once, however often they were found."""
     stopped = LeftOut(run="9" * 32, finished="2026-03-02", reason="it was stopped: SIGTERM.")
     text = history.as_text(history.history([past(1, [1])], [stopped, stopped]))
-    assert text.endswith("In no series:\n  2026-03-02  99999999  it was stopped: SIGTERM.")
+    assert "\n\nIn no series:\n  2026-03-02  99999999  it was stopped: SIGTERM.\n\n" in text
 
 
 def test_names_from_elsewhere_cannot_draw_on_a_terminal() -> None:
     """A history file may come from anywhere."""
     text = history.as_text(history.history([past(1, [1], model="a\x1b[2Jb", dataset="x\r\ny")]))
     assert "\x1b" not in text
-    assert len(text.splitlines()) == 5
+    assert len(text.splitlines()) == 7

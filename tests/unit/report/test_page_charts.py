@@ -11,8 +11,7 @@ def test_over_k_ends_at_the_figures_of_the_table() -> None:
     """pass@k and cons@k at k = n are the rows', at k = 1 both are the average."""
     result = dataset_result(MIXED)
     rows = {row.metric: row.value for row in result.rows}
-    (chart,) = sections.over_k([result])
-    figures = {curve.name: curve.values for curve in chart.curves}
+    figures = sections.over_k([result])[0].curves
     assert figures["pass@k"][-1] == pytest.approx(rows["pass@2"])
     assert figures["cons@k"][-1] == pytest.approx(rows["cons@2"])
     assert figures["pass@k"][0] == figures["cons@k"][0] == pytest.approx(rows["avg@2"])

@@ -213,7 +213,7 @@ def with_pictures(*media: Media) -> Problem:
 def test_small_pictures_stand_with_their_question() -> None:
     """As data URIs, under the names that the prompt has for them; of one that is too large the name alone."""
     asked = with_pictures(picture(1 << 250), picture(2 << 250, size=200_000), picture(3 << 250, kind="audio"))
-    lines = list(predictions.lines([asked, asked], lambda media: b"abc"))
+    lines = list(predictions.lines([asked, asked], [], lambda media: b"abc"))
     assert len(lines) == 1
     line = journal.line(PREPARED, asked, Attempt(problem=0, index=0, text="18"))
     document = documents(page_replies.pack(result(judged(0, "right")), [line], [], [], lines))[0]
@@ -225,7 +225,7 @@ def test_small_pictures_stand_with_their_question() -> None:
 def test_pictures_of_a_dataset_have_a_limit_together() -> None:
     """The first ones are kept, the others named."""
     asked = [with_pictures(picture(number << 250 | number, size=100_000)) for number in range(100)]
-    assert len(list(predictions.lines(asked, lambda media: b"x"))) == 80
+    assert len(list(predictions.lines(asked, [], lambda media: b"x"))) == 80
 
 
 def test_only_pictures_are_shown() -> None:
@@ -238,10 +238,10 @@ def test_only_pictures_are_shown() -> None:
 def test_pictures_given_as_data_uris_stay_so() -> None:
     """Those have no file; addresses elsewhere are not shown."""
     inline = with_pictures(picture(1 << 250, url="data:image/png;base64,YWJj"))
-    (line,) = predictions.lines([inline], lambda media: b"never read")
+    (line,) = predictions.lines([inline], [], lambda media: b"never read")
     assert b"YWJj" in line
     elsewhere = with_pictures(picture(1 << 250, size=None, url="https://pictures.test/1.png"))
-    assert list(predictions.lines([elsewhere], lambda media: b"")) == []
+    assert list(predictions.lines([elsewhere], [], lambda media: b"")) == []
 
 
 def test_graded_samples_have_their_value() -> None:

@@ -109,9 +109,9 @@ def test_without_an_id_the_question_names_the_problem() -> None:
         ("id=a,id=b,prediction=c", "--map names 'id' twice."),
         (
             "id=task_id,prediction=out.*.text",
-            "x.json, line 1: there is no field 'task_id' for 'id'; it has meta.key, meta.topic, out.*.text, ok, opts, gold.label.",
+            "x.json, line 1: the field 'task_id' is missing (fields named by --map); it has meta.key, meta.topic, out.*.text, ok, ",
         ),
-        ("id=meta.key,prediction=out.²", "x.json, line 1: there is no field 'out.²' for 'prediction'; it has meta.key"),
+        ("id=meta.key,prediction=out.²", "x.json, line 1: the field 'out.²' is missing (fields named by --map); it has meta.key"),
         ("id=meta.key,prediction=out", "x.json, line 1: the field 'out' holds something else than texts."),
         ("id=out,prediction=out.*.text", "x.json, line 1: the field 'out' is [{\"text\": \"a\"}, "),
         ("id=meta.key,prediction=out.0.text,error=failure", "x.json: no row has the field 'failure' that --map names"),
@@ -130,4 +130,7 @@ def test_what_the_file_does_not_have_is_refused(text: str, sentence: str) -> Non
 def test_a_row_without_a_field_is_odd() -> None:
     """A right answer that is missing in one row must not count that row as wrong in silence."""
     first, second = mapped([{"id": 1, "a": "x", "gold": "x"}, {"id": 2, "a": "x"}], "id=id,prediction=a,gold=gold")
-    assert (first.gold, second.odd) == (("x",), "x.json, line 2: there is no field 'gold' for 'gold'.")
+    assert (first.gold, second.odd) == (
+        ("x",),
+        "x.json, line 2: the field 'gold' is missing (fields named by --map); it has id, a.",
+    )

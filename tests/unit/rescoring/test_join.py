@@ -12,8 +12,7 @@ from model_accuracy_eval.benchmarks import dataset_table as tasks
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import PreparedDataset, Problem, RunPlan, TaskSpec
 from model_accuracy_eval.rescoring import saved_replies
-from model_accuracy_eval.rescoring.coverage import coverage
-from model_accuracy_eval.rescoring.join import NotInDataset, join
+from model_accuracy_eval.rescoring.join import NotInDataset, coverage, join
 from model_accuracy_eval.rescoring.saved_replies import SavedReply
 from model_accuracy_eval.run import preflight
 
@@ -125,6 +124,14 @@ def test_a_problem_that_is_none_of_the_dataset_costs_no_other(reply: SavedReply,
         )
 
 
+def test_a_question_that_is_asked_twice_is_said_to_be() -> None:
+    """It is in the dataset; but only one of its replies can be judged."""
+    replies = [SavedReply(problem=f"u{number}", question=f"How much is {number} + 1?") for number in range(10)]
+    twice = replace(replies[3], problem="again")
+    found = join("replies", list(saved_replies.problems([*replies, twice]).values()), numbers())
+    assert found.strangers == ("problem again: demo_gsm8k has it once, the file twice",)
+
+
 def test_what_has_no_place_stands_for_what_a_part_lacks() -> None:
     """A part of the dataset, or its beginning, is still known as one; and nothing else is counted as missing."""
     problems = [Problem(id=at, messages=(), references=("1",), category="ab"[at // 10]) for at in range(20)]
@@ -155,7 +162,8 @@ def test_ids_of_other_datasets_are_refused() -> None:
     """With the first ones, and with what ids look like."""
     replies = [SavedReply(problem=f"u{number}-x") for number in range(5)]
     with pytest.raises(
-        NotInDataset, match=r"5 of 5 .* such as u0-x, u1-x, u2-x: positions from 0 to 11, or the questions"
+        NotInDataset,
+        match=r"5 of 5 .* such as u0-x, u1-x, u2-x: positions from 0 to 11, or their questions, in a field",
     ):
         joined(replies, numbers())
 

@@ -66,8 +66,8 @@ EXAMPLES = [
     ),
     Example(
         "programs",
-        [{"task_id": "CPP/3", "prompt": "int f(", "generation": "x", "text": "Write a function."}],
-        [R(problem="CPP/3", dataset="humaneval_x_cpp", text="x")],
+        [{"task_id": "a/3", "prompt": "int f(", "completion": None, "generation": "x", "text": "Write a function."}],
+        [R(problem="a/3", dataset="a", text="x")],
     ),
     Example(
         "EvalPlus's results",
@@ -155,11 +155,6 @@ EXAMPLES = [
         "predictions",
         {"0": {"origin_prompt": "?", "prediction": "b", "loglikelihoods": [{"logprob": -2.0, "tokens": 1, "greedy": False}, None]}},
         [R(problem="0", question="?", text="b", loglikelihoods=(Loglikelihood(logprob=-2.0, tokens=1, greedy=False), None))],
-    ),
-    Example(
-        "OpenCompass's unfinished lines",
-        [{"idx": 3, "origin_prompt": "2+2?", "prediction": "4", "gold": "4"}],
-        [R(problem="3", question="2+2?", text="4", gold=("4",))],
     ),
     Example(
         "plain rows",
@@ -298,7 +293,7 @@ NAMES = [f"{example.shape} {number}" for number, example in enumerate(EXAMPLES)]
 def test_a_file_of_a_known_tool_is_read_as_it_is(example: Example) -> None:
     """By its content alone."""
     file = open_replies(SavedBytes(written(example.content), "file.json"))
-    assert file.description == example.shape
+    assert file.shape.name == example.shape
     assert list(file.replies()) == example.replies
 
 

@@ -405,7 +405,7 @@ def test_a_results_file_without_figures_claims_nothing(data: bytes) -> None:
     """It may lie beside the replies because the tool failed; one that the user names is refused."""
     assert rescoring_result.read_figures(data, "r.json") == {}
     with pytest.raises(BadData, match=r"^r\.json: a results file holds 1 to 200 figures"):
-        rescoring_result.required_figures(data, "r.json")
+        rescoring_result.read_figures(data, "r.json", required=True)
 
 
 @pytest.mark.parametrize("data", [b"[]", b"{", b"\xff", b"[" * 100_000])

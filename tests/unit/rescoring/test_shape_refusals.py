@@ -75,10 +75,13 @@ def test_a_file_that_fits_two_shapes_is_refused() -> None:
     ("rows", "sentence"),
     [
         ([{"id": None, "prediction": "x"}], "x.json: the field 'id' is null, which names no problem."),
-        ([{"id": 1, "prediction": {"a": 1}}], "x.json: the field 'prediction' holds something else than texts."),
+        (
+            [{"id": 1, "prediction": {"a": 1}}],
+            "x.json: the field 'predictions|prediction' holds something else than texts.",
+        ),
         (
             [{"id": 1, "predictions": ["a", "b"], "correct": [True]}],
-            "x.json: the field 'correct' has 1 verdicts for 2 replies.",
+            "x.json: the field 'correct' has 1 entries for 2 replies.",
         ),
         (
             [{"id": 1, "prediction": "a", "correct": "C"}],
@@ -102,14 +105,14 @@ def test_what_cannot_be_understood_is_one_sentence_with_its_place(rows: list[Any
     [
         (
             [{"task_id": "a/1", "completion": "x"}, {"task_id": "a/2"}],
-            "x.json, line 2: the field 'solution|completion|generation' is missing, though the file is programs.",
+            "x.json, line 2: the field 'solution|completion|generation' is missing (programs); it has task_id.",
         ),
         ([{"id": 1, "prediction": "x"}, {"doc_id": 1, "resps": []}], "x.json, line 2: the field 'id' is missing"),
         ([{"id": 1, "prediction": "x"}, [1]], "x.json, line 2: an object is expected here, not [1]."),
         ([{"id": 1, "prediction": "x"}, b'{"id": 2, "predic'], "x.json, line 2: this is not JSON: "),
         ([b'{"id": 1, "prediction": x}', {"id": 1, "prediction": "x"}], "x.json, line 1: this is not JSON: "),
         ([{"id": 1, "prediction": "x"}, b"\xff"], "x.json, line 2: this is not UTF-8"),
-        ([{"id": 1, "prediction": "x"}, {"id": 2, "prediction": ["a", {}]}], "x.json, line 2: the field 'prediction' "),
+        ([{"id": 1, "prediction": "x"}, {"id": 2, "prediction": ["a", {}]}], "x.json, line 2: the field 'predictions"),
         ([{"id": 1, "prediction": "x"}, {"id": 2, "prediction": "y", "correct": "C"}], "x.json, line 2: the field 'co"),
         (
             [{"question": "", "id": ""}, {"id": 1, "prediction": "x"}],

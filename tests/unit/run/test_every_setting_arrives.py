@@ -96,7 +96,7 @@ def by_action(texts: dict[str, str]) -> RunPlan:
     inputs = runtime | {f"INPUT_{name.upper()}": text for name, text in texts.items() if name != "adapter"}
     environment = {"GITHUB_REPOSITORY": "octo/eval", "GITHUB_TRIGGERING_ACTOR": "alice", **inputs}
     environment["RUNNER_TEMP"] = tempfile.gettempdir()
-    with ActionStep(environment, SignalClock()).parts() as (_, ports):
+    with ActionStep(environment, SignalClock()).parts() as ports:
         plan = ports.plan("adapter" in texts)
     return plan.with_settings(adapter=texts.get("adapter"))
 
@@ -138,7 +138,7 @@ def test_going_on_with_a_run_keeps_it(name: str, tmp_path: Path) -> None:
     assert msgspec.structs.replace(again.with_settings(**own), stamp=plan.stamp) == plan
 
 
-ALONE = {"endpoint", "datasets", "first", "gate", "preset", "num-return-sequences"}
+ALONE = {"endpoint", "datasets", "first", "gate", "num-return-sequences"}
 COMPATIBLE = sorted(set(GIVEN) - set(BESIDE) - ALONE)
 """Settings that make sense in any company."""
 

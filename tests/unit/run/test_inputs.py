@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.run.spellings import SPELLINGS
 
-from model_accuracy_eval.errors import BadValue, UnknownName
+from model_accuracy_eval.errors import BadValue, UnknownName, UsageError
 from model_accuracy_eval.records import Settings
-from model_accuracy_eval.run.setting_values import merge, read, yaml_values
+from model_accuracy_eval.run.setting_values import Given, merge, read, read_given, yaml_values
 from model_accuracy_eval.settings import table
 
 NAMES = [setting.name for setting in table()]
@@ -30,7 +30,11 @@ def test_every_setting_is_spelled_below() -> None:
 @pytest.mark.parametrize(("name", "flag", "value", "meant"), SPELLINGS)
 def test_a_flag_and_yaml_mean_the_same(name: str, flag: str, value: Any, meant: Any) -> None:
     """The text of the command line and the value of the file become the same typed value."""
-    for found in (one(name, flag), one(name, value), one(name, yaml_values(yaml.safe_dump({name: value}), "f")[name])):
+    for found in (
+        one(name, flag),
+        one(name, value),
+        one(name, yaml_values(yaml.safe_dump({name: value}), "f")[name].value),
+    ):
         assert found == meant
         assert type(found) is type(meant)
 
@@ -38,11 +42,11 @@ def test_a_flag_and_yaml_mean_the_same(name: str, flag: str, value: Any, meant: 
 def test_a_gate_needs_no_quotes_in_yaml() -> None:
     """YAML takes `dataset: metric >= number` for a mapping; it is the gate that it looks like."""
     values = yaml_values("gate:\n  - demo: avg@5 >= 60\n  - 'other: pass@5 > 2'\n", "f")
-    assert one("gate", values["gate"]) == ("demo: avg@5 >= 60", "other: pass@5 > 2")
+    assert one("gate", values["gate"].value) == ("demo: avg@5 >= 60", "other: pass@5 > 2")
     mapping = yaml_values("gate:\n  demo: avg@5 >= 60\n  other: pass@5 > 2\n", "f")
-    assert one("gate", mapping["gate"]) == ("demo: avg@5 >= 60", "other: pass@5 > 2")
+    assert one("gate", mapping["gate"].value) == ("demo: avg@5 >= 60", "other: pass@5 > 2")
     block = yaml_values("gate: |\n  demo: avg@5 >= 60\n  other: pass@5 > 2\n", "f")
-    assert one("gate", block["gate"]) == ("demo: avg@5 >= 60", "other: pass@5 > 2")
+    assert one("gate", block["gate"].value) == ("demo: avg@5 >= 60", "other: pass@5 > 2")
 
 
 BAD: list[tuple[str, Any, str]] = [
@@ -61,6 +65,7 @@ BAD: list[tuple[str, Any, str]] = [
     ("confidence", "50", "expected"),
     ("limit", "many", "expected 'int | null'"),
     ("match", "perhaps", "expected one of auto, contains"),
+    ("thinking", "budget=0", "expected server, on, off, or budget=N"),
     ("num-return-sequences", 2.5, "expected 'int'"),
     ("num-return-sequences", None, "expected 'int'"),
     ("num-return-sequences", True, "expected 'int'"),
@@ -141,18 +146,18 @@ def test_any_value_is_typed_or_refused(value: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("preset", "n", "temperature", "generation", "k"),
+    ("protocol", "n", "temperature", "generation", "k"),
     [
         ("greedy", 1, 0.0, {}, (1,)),
         ("pass@1", 10, 0.8, {"top_k": 40}, (1,)),
         ("pass@10", 100, 0.8, {"top_k": 40}, (1, 10)),
     ],
 )
-def test_a_preset_stands_for_four_settings(
-    preset: str, n: int, temperature: float, generation: dict[str, int], k: tuple[int, ...]
+def test_a_protocol_stands_for_four_settings(
+    protocol: str, n: int, temperature: float, generation: dict[str, int], k: tuple[int, ...]
 ) -> None:
     """What is given in the same layer or a later one wins over it."""
-    layer = read({"preset": preset}, "f")
+    layer = read({"sampling": protocol}, "f")
     settings = merge(layer)
     assert (settings.num_return_sequences, settings.temperature, settings.k) == (n, temperature, k)
     assert settings.generation == generation
@@ -168,27 +173,46 @@ def test_an_object_on_the_command_line_is_json() -> None:
 
 def test_a_yaml_file_holds_settings() -> None:
     """Lines of `name: value`; an empty file and one of comments hold none."""
-    assert yaml_values("datasets: [a, b]\nlimit: 5\n", "f") == {"datasets": ["a", "b"], "limit": 5}
+    assert yaml_values("datasets: [a, b]\nlimit: 5\n", "f") == {
+        "datasets": Given(["a", "b"], "f, line 1"),
+        "limit": Given(5, "f, line 2"),
+    }
     assert yaml_values("", "f") == yaml_values("# nothing\n", "f") == {}
 
 
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("a: [1", "eval.yaml is not YAML: "),
-        ("a: b: c", "eval.yaml is not YAML: "),
+        ("limit: 1\na: [1", "eval.yaml, line 2, is not YAML: "),
+        ("gate: gsm8k: avg@5 >= 70", "eval.yaml, line 1, is not YAML: mapping values are not allowed here; a value with ': '"),
         ("\x00", "eval.yaml is not YAML: "),
-        ("!!python/object/apply:os.system [ls]", "eval.yaml is not YAML: "),
+        ("!!python/object/apply:os.system [ls]", "eval.yaml, line 1, is not YAML: "),
+        ("limit: !!python/object/apply:os.system [ls]", "eval.yaml, line 1, is not YAML: "),
         ("- limit", "eval.yaml must hold settings as 'name: value' lines, but it holds list."),
         ("limit", "eval.yaml must hold settings as 'name: value' lines, but it holds str."),
+        ("max-tokens: 1\nk: 1\nmax_tokens: 2", "'max-tokens' is there twice: eval.yaml, line 1, and eval.yaml, line 3."),
     ],
-)
+)  # fmt: skip
 def test_what_is_no_settings_file_is_refused(text: str, sentence: str) -> None:
-    """In one line, with the file's name; nothing in it is executed."""
+    """In one line, with the file's name and the line in it; nothing in it is executed."""
     with pytest.raises(BadValue) as error:
         yaml_values(text, "eval.yaml")
     assert error.value.sentence.startswith(sentence)
     assert "\n" not in error.value.sentence
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("k: 1\n\n# many\nlimt: 5\n", "There is no setting called 'limt' in eval.yaml, line 4; did you mean limit?"),
+        ("k: 1\nlimit: -5\n", "The setting 'limit' cannot be -5 (eval.yaml, line 2): expected 'int' >= 0."),
+    ],
+)
+def test_a_wrong_line_is_told_with_its_number(text: str, told: str) -> None:
+    """One sentence, for a name and for a value."""
+    with pytest.raises(UsageError) as error:
+        read_given(yaml_values(text, "eval.yaml"))
+    assert error.value.sentence == told
 
 
 def test_the_table_of_settings_is_complete() -> None:

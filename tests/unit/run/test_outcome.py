@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from tests.dataset_fixtures import prepared
 
 from model_accuracy_eval.benchmarks.dataset_table import find
-from model_accuracy_eval.records import Attempt, Counts, DatasetResult, GroupMean, SummaryRow, TaskGroup
+from model_accuracy_eval.records import Attempt, Counts, DatasetResult, GroupMean, Interval, SummaryRow, TaskGroup
 from model_accuracy_eval.run import plan_parts
 from model_accuracy_eval.run.outcome import conclude
 from model_accuracy_eval.scoring.figures.scorecard import Scorecard
@@ -53,6 +53,23 @@ def test_it_can_be_typed_whatever_the_dataset_is_called(name: str) -> None:
     _option, gate = shlex.split(typed)
     (read,) = gate_lines.parse(gate.replace("NUMBER", "60"))
     assert (read.dataset, read.metric) == (name, "accuracy")
+
+
+def test_of_a_sample_the_limits_are_those_of_all_problems() -> None:
+    """Which is what a gate goes by; several datasets are told until it is too much."""
+    plan = plan_parts.plan({"endpoint": "http://x:1", "datasets": "demo_gsm8k"}, {})
+    row = SummaryRow(
+        dataset="d", version="1", metric="accuracy", value=50.0, interval=Interval(low=40, high=60), of=400
+    )
+    judged = [
+        DatasetResult(
+            dataset=name, version="1", rows=(replace(row, dataset=name),), problem_results=(), counts=Counts()
+        )
+        for name in "abcde"
+    ]
+    sentence = conclude(plan, None, (), "outputs/x", judged).sentence
+    assert sentence.startswith("a: accuracy is 50.00 %, and 40.00 .. 60.00 on all 400 problems (95 %). b: accuracy")
+    assert "2 more datasets are in the report. Whether that is good enough" in sentence
 
 
 def test_a_merged_run_that_lacks_samples_is_undecided() -> None:

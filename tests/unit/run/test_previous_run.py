@@ -12,7 +12,7 @@ from model_accuracy_eval.ports import Archive
 from model_accuracy_eval.records import Comparison, Identity, Interval, Report, Request
 from model_accuracy_eval.report import comparison
 from model_accuracy_eval.run import pipeline, previous_run
-from model_accuracy_eval.run_folder import kept_run
+from model_accuracy_eval.run_folder import kept_run, results
 from model_accuracy_eval.run_folder.manifest import MANIFEST
 from model_accuracy_eval.scoring.verdicts import comparison_statistics
 
@@ -30,7 +30,13 @@ def wrong(_request: Request, _choice: int) -> str:
 
 
 def compared(base: Archive, new: Archive) -> Comparison:
-    return previous_run.compare(*(previous_run.PreviousRun(kept_run.opened(each)) for each in (base, new)))
+    return previous_run.compare(kept_run.opened(base), kept_run.opened(new))
+
+
+def without_replies(comparison: Comparison) -> Comparison:
+    replace = msgspec.structs.replace
+    changes = (replace(each, flips=replace(each.flips, replies=())) for each in comparison.changes if each.flips)
+    return replace(comparison, changes=tuple(changes))
 
 
 def edited(store: MemoryStore, name: str, old: bytes, new: bytes) -> MemoryStore:
@@ -41,11 +47,15 @@ def edited(store: MemoryStore, name: str, old: bytes, new: bytes) -> MemoryStore
 
 
 def test_a_run_beside_its_baseline_is_what_compare_says_of_the_two() -> None:
-    """In memory or read back from files: the same comparison."""
+    """In memory or read back from files: the same comparison; the run's own has a wrong reply to three of what fell."""
     _, base = evaluate(plan(), right)
     report, new = after(base)
-    assert report.comparison == compared(base, new)
     assert report.comparison is not None
+    assert without_replies(report.comparison) == compared(base, new)
+    flips = report.comparison.changes[0].flips
+    assert flips is not None
+    assert [each.problem for each in flips.replies] == list(flips.first_lost[:3])
+    assert all(each.right not in each.reply for each in flips.replies)
     (one,) = [each for each in report.comparison.changes[0].differences if each.metric == "avg@5"]
     assert (one.old, one.new, one.points) == pytest.approx((100, 30, -70))
 
@@ -53,11 +63,12 @@ def test_a_run_beside_its_baseline_is_what_compare_says_of_the_two() -> None:
 def test_a_run_does_not_differ_from_itself() -> None:
     """± 0 in every figure, whatever its problems are; another run with the same answers may differ in others."""
     _, base = evaluate(plan(), half_right)
-    one = previous_run.PreviousRun(kept_run.opened(base))
+    one = kept_run.opened(base)
     (change,) = compared(base, base).changes
     assert {(each.points, each.interval) for each in change.differences} == {(0.0, Interval(low=0, high=0))}
     assert "± 0" in comparison.as_text(previous_run.compare(one, one), 120)
-    again = comparison_statistics.compare(one.side("demo_gsm8k"), one.side("demo_gsm8k")).differences[0]
+    side = results.dataset_result(base, "vllm-api-stream-chat", "demo_gsm8k")
+    again = comparison_statistics.compare(side, side).differences[0]
     assert again.points == 0
     assert again.interval is not None
     assert again.interval.high > 1
@@ -170,7 +181,7 @@ def test_what_was_set_otherwise_is_said() -> None:
     assert note.endswith(
         "in different ways: temperature as each dataset says then, 1.5 now; top_k not sent then, 20 now."
     )
-    assert hotter.comparison == compared(base, store)
+    assert without_replies(hotter.comparison) == compared(base, store)
 
 
 def test_a_baseline_that_was_edited_is_refused() -> None:

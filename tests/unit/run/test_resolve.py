@@ -60,6 +60,7 @@ def test_gates_are_read_and_checked() -> None:
     assert "no dataset called 'gsm8k' in the gate" in refusal(gate=("gsm8k: avg@5 > 2",))
     assert "can be read in two ways" in refusal(gate=("demo_gsm8k: avg@5 > 0.75",))
     assert "is not a gate" in refusal(gate=("nonsense",))
+    assert "no run has: diagnose --reference FILE --gate 'kl.p99 <= 0.05'" in refusal(gate=("kl.p99 <= 0.05",))
 
 
 def test_a_gate_has_the_figure_that_it_needs_computed() -> None:

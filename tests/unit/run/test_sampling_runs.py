@@ -14,7 +14,6 @@ from model_accuracy_eval.records import Report, RunPlan, Samplers, Sampling, Sam
 from model_accuracy_eval.report import comment, history, terminal
 from model_accuracy_eval.report.remarks import service_notes
 from model_accuracy_eval.run import previous_run
-from model_accuracy_eval.run.previous_run import PreviousRun
 from model_accuracy_eval.run_folder import history_file, kept_run, shard_folders
 from model_accuracy_eval.run_folder.shard_folders import ShardFolder
 
@@ -44,7 +43,7 @@ def compared(first: tuple[SamplingSetting, Samplers], second: tuple[SamplingSett
     """The notes of the comparison of two runs, which are also those of a run beside its baseline."""
     _, old, _ = evaluate(sampled(first[0]), first[1])
     _, new, _ = evaluate(sampled(second[0]), second[1])
-    notes = previous_run.compare(*(PreviousRun(kept_run.opened(each)) for each in (old, new))).notes
+    notes = previous_run.compare(*map(kept_run.opened, (old, new))).notes
     report, _, _ = evaluate(sampled(second[0], baseline="base"), second[1], base=old)
     assert report.comparison is not None
     assert report.comparison.notes == notes

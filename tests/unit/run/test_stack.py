@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tests.fake_ports import FakeRunningAdapter
 
-from model_accuracy_eval.records.identity import stack_changes, stack_line
+from model_accuracy_eval.records.plan import stack_changes, stack_line
 from model_accuracy_eval.run import stack
 
 _910B = """

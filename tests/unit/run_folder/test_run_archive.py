@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from model_accuracy_eval.errors import BadReuse
+from model_accuracy_eval.errors import BadReuse, EvalError, PublishFailed
 from model_accuracy_eval.run_folder import run_archive
-from model_accuracy_eval.run_folder.run_archive import open_archive
+from model_accuracy_eval.run_folder.run_archive import FolderArchive, open_archive
+from model_accuracy_eval.run_folder.run_folder import RunFolder
 
 FILES = {"run.json": b"{}", "results/a/demo.json": b'{"details": []}'}
 
@@ -69,18 +70,23 @@ def test_a_file_that_would_unpack_to_too_much_is_refused(tmp_path: Path, monkeyp
         found.read("results/a/demo.json")
 
 
-def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
-    """Here a folder stands where it should be: it is not taken for a run without replies."""
+@pytest.mark.parametrize(("opened", "error"), [(FolderArchive, BadReuse), (RunFolder, PublishFailed)])
+def test_a_file_that_cannot_be_read_is_told(
+    tmp_path: Path, opened: type[FolderArchive], error: type[EvalError]
+) -> None:
+    """Here a folder stands where it should be: it is not taken for a run without replies, nor for a defect."""
     (tmp_path / "replies.jsonl").mkdir()
-    archive = open_archive(str(tmp_path))
-    readers: list[Callable[[], object]] = [
-        lambda: archive.read("replies.jsonl"),
-        lambda: list(archive.lines("replies.jsonl")),
-        lambda: list(archive.parts("replies.jsonl")),
+    archive = opened(str(tmp_path))
+    readers: list[Callable[[str], object]] = [
+        archive.read,
+        lambda name: list(archive.lines(name)),
+        lambda name: list(archive.parts(name)),
     ]
+    if isinstance(archive, RunFolder):
+        readers.append(lambda name: list(archive.lines_at(name, [0])))
     for read in readers:
-        with pytest.raises(BadReuse, match=r"replies\.jsonl cannot be read: Is a directory\."):
-            read()
+        with pytest.raises(error, match=r"replies\.jsonl cannot be read: Is a directory\."):
+            read("replies.jsonl")
 
 
 @pytest.mark.parametrize("packing", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])

@@ -178,31 +178,17 @@ def shards_of(plan: RunPlan, world: World, count: int = 2) -> list[ShardFolder]:
     return folders
 
 
-@pytest.mark.parametrize(
-    ("spoil", "sentence"),
-    [
-        (lambda lines, _: [*lines, lines[0]], "sample 0 of problem 1 for the second time"),
-        (lambda lines, other: [*lines, *other], "of problem 0, which the shard 0/2 has asked"),
-        (lambda lines, _: [lines[0][:-9] + b"\n", *lines[1:]], "no sample ("),
-        (lambda lines, _: [b"\xff\n", *lines], "no sample ("),
-        (
-            lambda lines, _: [lines[0].replace(b'"index":0', b'"index":3'), *lines[1:]],
-            "sample 3 of problem 1, but each has 1, counted from 0",
-        ),
-    ],
-)
-def test_replies_that_no_run_leaves_are_not_merged(spoil: Any, sentence: str) -> None:
-    """A problem that counts twice makes its figure surer than it is; the error says which line it is."""
-    first, second = shards_of(whole_plan("loglikelihood"), World(6))
-    name = journal.file(second.plan.settings.label, "options")
-    shard_folders.check_samples([first, second])
-    store = second.store
-    assert isinstance(store, MemoryStore)
-    store.write(name, spoil(list(store.lines(name)), list(first.store.lines(name))))
-    with pytest.raises(BadReuse) as error:
-        shard_folders.check_samples([first, second])
-    assert sentence in error.value.sentence
-    assert f"'shard-1/{name}'" in error.value.sentence
+def test_sounds_and_pictures_of_replies_come_along() -> None:
+    """Those of all shards, at the places that the journals name."""
+    world = World(3)
+    folders = shards_of(whole_plan(min(TASKS)), world)
+    names = [f"predictions/label/sums_media/{number}.wav" for number in range(2)]
+    for name, folder in zip(names, folders, strict=True):
+        assert isinstance(folder.store, MemoryStore)
+        folder.store.write(name, name.encode())
+    merged = MemoryStore("merged")
+    shard_folders.gather(folders, merged, run_id="1" * 32)
+    assert [merged.read(name) for name in names] == [name.encode() for name in names]
 
 
 def test_a_shard_and_its_copy_are_named() -> None:

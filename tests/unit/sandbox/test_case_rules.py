@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from model_accuracy_eval.sandbox.inside.case_data import CaseChecker, UnreadableCases, floats, read
+from model_accuracy_eval.sandbox.inside.case_judge import CaseChecker, UnreadableCases, floats, read
+from model_accuracy_eval.scoring.code.case_programs import CaseRules, checker_of
 from model_accuracy_eval.scoring.code.contest_checkers import livecodebench
-from model_accuracy_eval.scoring.code.suite_programs import CaseRules, checker_of
 
 CASES = [{"input": "1", "output": "2"}, {"input": "3", "output": "4"}]
 

@@ -11,9 +11,11 @@ from model_accuracy_eval.records import (
     MetricUse,
     Pipeline,
     Problem,
+    ProblemResult,
     Step,
     SummaryRow,
     TaskSpec,
+    VerdictReason,
 )
 from model_accuracy_eval.scoring.figures.scorecard import Scorecard
 
@@ -34,6 +36,15 @@ def problem(number: int, *references: str, **more: Any) -> Problem:
 
 def said(*texts: str) -> list[Attempt]:
     return [Attempt(problem=0, index=index, text=text) for index, text in enumerate(texts)]
+
+
+def counted(number: int, n: int, c: int, **more: Any) -> ProblemResult:
+    """A problem with c of n samples right."""
+    why = tuple[VerdictReason, ...]("right" if at < c else "wrong" for at in range(n))
+    values = (1.0,) * c + (0.0,) * (n - c)
+    return ProblemResult(
+        problem=number, n=n, c=c, values=values, answers=("a",) * n, why=why, references=("a",), **more
+    )
 
 
 def rows(

@@ -17,14 +17,13 @@ from model_accuracy_eval.records import (
 )
 from model_accuracy_eval.records.exchange import DOES_NOT_FIT
 from model_accuracy_eval.scoring.figures.notes import (
-    Stopwatch,
     cropped,
-    failure_notes,
+    fault_notes,
     of_other_answers,
-    rejection_notes,
     sample_notes,
     without_finish_reason,
 )
+from model_accuracy_eval.scoring.figures.run_speed import Stopwatch
 
 PLAN = RunPlan(run_id="0" * 32, stamp="20260326_151326", tasks=())
 TASK = small_task("sums", reference="A")
@@ -45,10 +44,13 @@ def test_a_clean_run_needs_no_words() -> None:
     [
         (Counts(planned=10, answered=7, failed=3), "3 of 10 samples failed"),
         (Counts(planned=10, answered=8, rejected=2), "2 of 10 samples were rejected"),
-        (Counts(planned=10, answered=10, cut=4), "4 of 10 replies were cut by length (max_tokens 512)."),
+        (Counts(planned=10, answered=10, cut=4), "4 of 10 replies (40 %) were cut by length (max_tokens 512)."),
         (Counts(planned=10, answered=9, not_found=5), "In 5 of 9 replies no answer was found"),
         (Counts(planned=10, answered=9, doubtful=2), "2 of 9 answers are doubtful"),
-        (Counts(planned=10, answered=10, cut=7, reasoning_only=6), "; 6 replies hold reasoning and nothing else."),
+        (
+            Counts(planned=10, answered=10, cut=7, reasoning_only=6),
+            "; 6 replies hold a thought and nothing else. --thinking on gives",
+        ),
         (Counts(planned=10, answered=9, unjudged=1), "1 of 9 answers could not be judged"),
         (Counts(planned=9, failed=5, missing=4), "None of the 9 samples was answered (5 failed, 4 were never asked)"),
         (
@@ -72,10 +74,10 @@ def test_what_went_missing_is_said_with_its_numbers(counts: Counts, sentence: st
         (of_other_answers(0), ""),
         (of_other_answers(1), "of 1 problem is"),
         (of_other_answers(2), "of 2 problems is"),
-        (failure_notes([]), ""),
-        (failure_notes(["Gone.", "Late."]), "The first of 2 failures: Gone."),
-        (rejection_notes(["No."]), "The first of 1 rejections: No."),
-        (rejection_notes([f"{DOES_NOT_FIT} so."] * 2), "2 of the 2 rejected samples are longer"),
+        (fault_notes([], []), ""),
+        (fault_notes([], ["Gone.", "Late."]), "The first of 2 failures: Gone."),
+        (fault_notes(["No."], []), "The first of 1 rejections: No."),
+        (fault_notes([f"{DOES_NOT_FIT} so."] * 2, []), "2 of the 2 rejected samples are longer"),
         (cropped({4096: 3}), "3 contexts were longer than the 4,096 tokens"),
     ],
 )

@@ -4,12 +4,12 @@ import pty
 import re
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
 import pytest
 
+from model_accuracy_eval.ports import Activity
 from model_accuracy_eval.records import Counts, FigureSoFar
 from model_accuracy_eval.records.base import duration
 from model_accuracy_eval.system.progress_display import PlainProgress, TerminalProgress, progress_display
@@ -27,18 +27,16 @@ class Watch:
         return self.now
 
 
-@dataclass
-class Asked:
-    """What is known of a dataset besides its counts."""
-
-    first_asked: float | None = None
-    tokens: int = 0
-    request_seconds: float = 0.0
-    figure: FigureSoFar | str | None = None
-    may_end_early: bool = False
-
-    def so_far(self) -> FigureSoFar | str | None:
-        return self.figure
+def begun(
+    first_asked: float | None = None,
+    tokens: int = 0,
+    request_seconds: float = 0.0,
+    figure: FigureSoFar | str | None = None,
+) -> Activity:
+    """A dataset that has been asked for so long."""
+    activity = Activity(lambda: 0.0, lambda: figure, may_end_early=False)
+    activity.first_asked, activity.tokens, activity._request_seconds = first_asked, tokens, request_seconds
+    return activity
 
 
 FIGURE = FigureSoFar(metric="avg@5", value=81.25, low=77.1, high=84.7, judged=390)
@@ -126,10 +124,10 @@ def test_the_time_left_is_that_of_all_datasets(watch: Watch) -> None:
     log = io.StringIO()
     plain = PlainProgress(log, watch)
     asked = {
-        "quick": Asked(0.0, 900, 900.0, figure=FIGURE),
-        "slow": Asked(60.0, 5100, 300.0, figure="judged afterwards"),
-        "done": Asked(),
-        "to come": Asked(),
+        "quick": begun(0.0, 900, 900.0, figure=FIGURE),
+        "slow": begun(60.0, 5100, 300.0, figure="judged afterwards"),
+        "done": begun(),
+        "to come": begun(),
     }
     for name, planned in (("quick", 100), ("slow", 40), ("done", 50), ("to come", 10)):
         plain.begin(name, Counts(planned=planned, answered=50 * (name == "done")), asked[name])
@@ -152,7 +150,7 @@ def test_nothing_that_comes_is_not_silence(watch: Watch) -> None:
     log = io.StringIO()
     plain = PlainProgress(log, watch)
     plain.tick()
-    plain.begin("sums", Counts(planned=5), Asked(0.0))
+    plain.begin("sums", Counts(planned=5), begun(0.0))
     for second in range(0, 61, 5):
         watch.now = float(second)
         plain.tick()
@@ -166,7 +164,7 @@ def test_a_dataset_that_is_done_says_so_at_once(watch: Watch) -> None:
     log = io.StringIO()
     plain = PlainProgress(log, watch)
     for number in range(6):
-        plain.begin(f"part {number}", Counts(planned=2), Asked(0.0, figure=FIGURE))
+        plain.begin(f"part {number}", Counts(planned=2), begun(0.0, figure=FIGURE))
     plain.update("part 5", Counts(planned=2, answered=2))
     assert (
         log.getvalue().splitlines()[-1].startswith("part 5: done, 2 of 2 answered, avg@5 81.25 % so far (77.10..84.70")
@@ -223,7 +221,7 @@ def test_a_group_is_named_where_all_are_told(watch: Watch, terminal: Terminal) -
     for display in (PlainProgress(log, watch, "arc"), TerminalProgress(terminal.stream, watch, "arc")):
         watch.now = 0.0
         for name in ("arc_easy", "arc_challenge"):
-            display.begin(name, Counts(planned=2), Asked(0.0))
+            display.begin(name, Counts(planned=2), begun(0.0))
         watch.now = 20.0
         display.tick()
         display.close()
@@ -234,7 +232,7 @@ def test_a_group_is_named_where_all_are_told(watch: Watch, terminal: Terminal) -
 def test_bars_on_a_terminal(watch: Watch, terminal: Terminal) -> None:
     """Each dataset has its bar with counts and figure; below them failures, rates and the time left of all of them."""
     shown = TerminalProgress(terminal.stream, watch)
-    shown.begin("sums", Counts(planned=2000), Asked(0.0, 17_000, 100.0, FIGURE))
+    shown.begin("sums", Counts(planned=2000), begun(0.0, 17_000, 100.0, FIGURE))
     shown.begin("riddles", Counts(planned=10, answered=4))
     watch.now = 50.0
     shown.update("sums", Counts(planned=2000, answered=998, failed=2))

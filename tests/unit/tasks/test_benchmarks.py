@@ -15,7 +15,7 @@ from model_accuracy_eval.benchmarks.prompt_parts import without_calculator
 from model_accuracy_eval.records import Attempt, Counts, DatasetResult, FewShot, Step, SummaryRow, TaskSpec
 from model_accuracy_eval.scoring.figures import groups
 from model_accuracy_eval.scoring.figures.judging import judge
-from model_accuracy_eval.tasks import fewshot, preparation
+from model_accuracy_eval.tasks import preparation, prompts
 from model_accuracy_eval.tasks.row_pins import pin
 from model_accuracy_eval.tasks.rows import parse
 
@@ -158,7 +158,7 @@ def test_n17_the_table_says_what_the_sources_say() -> None:
 def test_n18_examples_are_drawn_for_every_question_alone() -> None:
     """Seed 1234 + place, from all others: [8, 2, 1] for the first of ten, and the same for any slice."""
     pool = [{"place": at} for at in range(10)]
-    choose = fewshot.chooser(Step(name="per_item", args={"seed": 1234}), pool, 3, own=True)
+    choose = prompts.chooser(Step(name="per_item", args={"seed": 1234}), pool, 3, own=True)
     assert list(choose(0, pool[0])) == [8, 2, 1]
     for place, row in enumerate(pool):
         others = [at for at in range(10) if at != place]

@@ -1,4 +1,4 @@
-"""How code benchmarks are asked: four manners, each as its golden file says, and presets of the protocol."""
+"""How code benchmarks are asked: four manners, each as its golden file says, and the protocols of sampling."""
 
 import os
 from pathlib import Path
@@ -10,7 +10,7 @@ from model_accuracy_eval.benchmarks.prompt_parts import STRATEGIES
 from model_accuracy_eval.errors import BadValue
 from model_accuracy_eval.run import setting_values
 from model_accuracy_eval.run.resolve import with_strategy
-from model_accuracy_eval.run.setting_values import PRESETS
+from model_accuracy_eval.run.setting_values import PROTOCOLS
 from model_accuracy_eval.tasks import preparation
 
 GOLDEN = Path(__file__).parents[2] / "golden/code_prompts"
@@ -49,18 +49,18 @@ def test_a6_a_manner_that_a_dataset_does_not_have_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("preset", "n", "temperature", "top_k", "k"),
+    ("protocol", "n", "temperature", "top_k", "k"),
     [("greedy", 1, 0.0, None, (1,)), ("pass@1", 10, 0.8, 40, (1,)), ("pass@10", 100, 0.8, 40, (1, 10))],
 )
-def test_a14_presets(preset: str, n: int, temperature: float, top_k: int | None, k: tuple[int, ...]) -> None:
+def test_a14_protocols(protocol: str, n: int, temperature: float, top_k: int | None, k: tuple[int, ...]) -> None:
     """Samples, temperature, top_k and k of the three recommended protocols; sampling is never greedy's."""
-    settings = setting_values.merge(setting_values.read({"preset": preset}, "a test"))
+    settings = setting_values.merge(setting_values.read({"sampling": protocol}, "a test"))
     assert (settings.num_return_sequences, settings.temperature, settings.k) == (n, temperature, k)
     assert settings.generation.get("top_k") == top_k
 
 
-def test_a14_what_is_said_beside_a_preset_wins() -> None:
-    """Ten samples may become twenty, and everything else stays as the preset has it."""
-    settings = setting_values.merge(setting_values.read({"preset": "pass@1", "num-return-sequences": "20"}, "a test"))
+def test_a14_what_is_said_beside_a_protocol_wins() -> None:
+    """Ten samples may become twenty, and everything else stays as the protocol has it."""
+    settings = setting_values.merge(setting_values.read({"sampling": "pass@1", "num-return-sequences": "20"}, "a test"))
     assert (settings.num_return_sequences, settings.temperature, settings.k) == (20, 0.8, (1,))
-    assert set(PRESETS) == {"greedy", "pass@1", "pass@10"}
+    assert set(PROTOCOLS) == {"greedy", "pass@1", "pass@10"}

@@ -42,7 +42,17 @@ def test_n15_everything_up_to_the_last_reply_is_sent(form: str) -> None:
     problems = preparation.assemble(task, lambda file, fields: parse(file.name, data, fields)).problems
     assert [problem.references for problem in problems] == [("Me.",), ("Yes.",)]
     sent = [[(turn.role, turn.content) for turn in problem.messages] for problem in problems]
-    assert sent == [[(turn["role"], turn["content"]) for turn in talk[:-1]] for talk in talks]
+    assert [[(role, text.partition("\n\nThink it through")[0]) for role, text in turns] for turns in sent] == [
+        [(turn["role"], turn["content"]) for turn in talk[:-1]] for talk in talks
+    ]
+
+
+def test_long_last_replies_are_compared_word_by_word() -> None:
+    """Nobody can ask for the form of a letter; short ones are judged as any own question is."""
+    kinds = {"Yes.": "own_equal", "Dear friend, " * 10: "token_f1"}
+    for said, metric in kinds.items():
+        task = own_questions.from_file("talk.jsonl", lines([ASK, {"role": "assistant", "content": said}]))
+        assert task.pipelines[0].metrics[0].name == metric
 
 
 @pytest.mark.parametrize(

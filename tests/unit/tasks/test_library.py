@@ -15,7 +15,7 @@ from tests.fake_ports import MemoryTaskFiles
 from tests.small_task import small_task
 
 from model_accuracy_eval.benchmarks import dataset_table as tasks
-from model_accuracy_eval.errors import BadValue, EvalError, UnknownName
+from model_accuracy_eval.errors import BadValue, EvalError, UnknownDataset, UnknownName
 from model_accuracy_eval.records import FewShot, GroupMean, PreparedDataset, Prompt, TaskGroup, TaskSpec
 from model_accuracy_eval.scoring.filters import filters
 from model_accuracy_eval.scoring.metrics.metric_table import pipelines
@@ -62,7 +62,7 @@ def test_two_tasks_of_one_name_are_refused() -> None:
 
 def test_what_nobody_knows_is_answered_with_the_nearest() -> None:
     """After the folders the table has been asked."""
-    with pytest.raises(UnknownName, match="no dataset called 'gsm9k'"):
+    with pytest.raises(UnknownDataset, match="no dataset called 'gsm9k'"):
         LIBRARY.find("gsm9k")
 
 
@@ -122,7 +122,7 @@ def test_a_prompt_of_the_table_comes_before_a_format() -> None:
     own = FILES.files | {"lm/mmlu.yaml": CHOICE}
     (found,) = Library(ROWS.__getitem__, MemoryTaskFiles(own), ("lm",)).find("mmlu@cot").tasks
     assert found.data.name == "own/choices/test"
-    with pytest.raises(UnknownName, match="The dataset 'mmlu' has no prompt called 'xyz'; there are: mmlu@cot, "):
+    with pytest.raises(UnknownDataset, match="The dataset 'mmlu' has no prompt called 'xyz'; there are: mmlu@cot, "):
         LIBRARY.find("mmlu@xyz")
 
 

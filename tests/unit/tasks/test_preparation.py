@@ -89,7 +89,7 @@ def test_how_many_rounds_are_allowed_is_not_part_of_the_question() -> None:
 
 def test_tools_that_cannot_be_offered_are_refused_before_anything_is_asked() -> None:
     """Texts that are continued have no turns in which a tool could be called."""
-    with pytest.raises(BadValue, match=r"sums: tools \(calculator\) are offered in chats .* mode 'text'"):
+    with pytest.raises(BadValue, match="sums: tools and functions are offered in chats .* mode 'text'"):
         build(but(tools=("calculator",), mode="text"))
 
 

@@ -6,12 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model_accuracy_eval.benchmarks import apps, codecontests, livecodebench
+from model_accuracy_eval.benchmarks import aisbench_names, apps, codecontests, livecodebench
 from model_accuracy_eval.benchmarks.dataset_names import KINDS
-from model_accuracy_eval.benchmarks.dataset_table import NAMES, SECTIONS, TASKS, find
+from model_accuracy_eval.benchmarks.dataset_table import GROUPS, NAMES, SECTIONS, TASKS, find
 from model_accuracy_eval.errors import UnknownDataset
 from model_accuracy_eval.hubs.content import is_hash
 from model_accuracy_eval.records import DataFile, DataSource, TaskSpec
+from model_accuracy_eval.run import plan_parts
 from model_accuracy_eval.tasks.importers.own_questions import looks_like_file
 
 WITHOUT_FILE = [
@@ -95,5 +96,57 @@ def test_a_similar_name_of_another_dataset_is_no_slip() -> None:
         UnknownDataset, match="Of the kind 'Knowledge and thought' there are mmlu, mmlu_pro, mmlu_redux"
     ):
         find("kmmlu")
-    with pytest.raises(UnknownDataset, match=r"The dataset 'gsm8k' has no prompt called 'xyz'; it has one alone\."):
-        find("GSM8K@xyz")
+    with pytest.raises(UnknownDataset, match=r"The dataset 'svamp' has no prompt called 'xyz'; it has one alone\."):
+        find("SVAMP@xyz")
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours", "shown", "otherwise"),
+    [
+        ("gsm8k_gen_0_shot_cot_chat_prompt", "gsm8k@aisbench", 0, ""),
+        ("gsm8k_gen_4_shot_cot_str", "gsm8k_4shot@aisbench", 4, " (the solved examples are the first of the training"),
+        ("demo_gsm8k_gen_4_shot_cot_chat_prompt", "gsm8k_demo@aisbench", 4, " (the solved examples are the first of"),
+        ("aime2025_gen", "aime25@aisbench", 0, ""),
+        ("textvqa_gen_base64", "textvqa@aisbench", 0, ""),
+        ("mmlu_gen", "mmlu", 0, " (no solved examples, where AISBench shows 5; in words of this program)"),
+        ("gpqa_gen_0_shot_cot_chat_prompt", "gpqa_diamond@simple-evals", 0, ""),
+        ("ARC-c ppl 0 shot str", "arc_challenge_choice", 0, ""),
+        ("aime2025_gen_0_shot_llmjudge", "aime25@aisbench", 0, " (judged by rules, not by a judge)"),
+    ],
+)
+def test_aisbench_names_say_what_is_asked(theirs: str, ours: str, shown: int, otherwise: str) -> None:
+    """In its words and with as many solved examples, or what differs is told in the first line of a run."""
+    said: list[str] = []
+    gate = f"{theirs}: anomalies <= 5"
+    plan = plan_parts.plan(
+        {"endpoint": "http://127.0.0.1", "datasets": theirs, "gate": gate, "task-type": "any-to-any"},
+        {},
+        say=said.append,
+    )
+    (task,) = plan.tasks
+    assert (task.name, plan.gates[0].dataset, task.prompt.fewshot.count if task.prompt.fewshot else 0) == (
+        ours, ours, shown,
+    )  # fmt: skip
+    assert said[0].startswith(f"{theirs} → {ours}{otherwise}")
+    assert otherwise or said[0].endswith(ours)
+
+
+def test_every_name_of_aisbench_leads_to_a_dataset() -> None:
+    """And is told with what differs: the solved examples that its name has are those that are shown, or not."""
+    assert {ours for ours in aisbench_names.NAMES.values() if ours not in {*TASKS, *GROUPS}} == set()
+    for theirs, ours in aisbench_names.NAMES.items():
+        assert ours in GROUPS or ("5_shot" not in theirs) or "AISBench shows" in NAMES.understood([theirs], {ours})
+
+
+@pytest.mark.parametrize(
+    ("wrong", "meant"),
+    [
+        ("demo_gsm8k_gen_4_shot_cot_chat", "demo_gsm8k_gen_4_shot_cot_chat_prompt or demo_gsm8k"),
+        ("gsm8k_gen_4_shot_cot_strr", "gsm8k_gen_4_shot_cot_str or gsm8k_gen_0_shot_cot_str or "),
+        ("textvqa_gen_x", "textvqa_gen or textvqa or textvqa_gen_base64"),
+    ],
+)
+def test_a_wrong_name_of_aisbench_is_answered_from_the_same_dataset(wrong: str, meant: str) -> None:
+    """Never with another one because of a word such as chat or bench."""
+    assert f"'{wrong}'; did you mean {meant}" in NAMES.unknown(wrong).sentence
+    assert "ifeval" not in "".join(NAMES.unknown(f"{one}_gen").sentence for one in ("omnidocbench", "videobench"))

@@ -3,6 +3,15 @@ const NAMES = {
   r: ["✓", "right"], w: ["✗", "wrong"], n: ["?", "not found"], u: ["~", "unjudged"],
   e: ["∅", "empty"], j: ["⊘", "rejected"], f: ["!", "failed"], m: ["–", "missing"],
 };
+
+// Fixed words in the language of the page; `{name}` in them stands for a value, or for a node.
+const say = (english, values = {}) => (WORDS[english] ?? english).replace(/\{(\w+)\}/g, (_, name) => values[name]);
+const sayWith = (english, nodes) =>
+  (WORDS[english] ?? english).split(/\{(\w+)\}/).map((part, place) => (place % 2 ? nodes[part] : part));
+const NAMED = {
+  r: say("right"), w: say("wrong"), n: say("not found"), u: say("unjudged"),
+  e: say("empty"), j: say("rejected"), f: say("failed"), m: say("missing"),
+};
 const letterOf = (why) => Object.keys(NAMES).find((letter) => NAMES[letter][1] === why) || "u";
 const toneOf = (letter) => (letter === "r" || letter === "w" ? letter : "o");
 const whole = (number) => number.toLocaleString("en");

@@ -5,14 +5,15 @@ const start = async () => {
   const [index] = JSON.parse(await unpackText(packed));
   const list = problemList(index, (row) => {
     if (row.chunk >= 0) panel.open(row);
-    else if (index.elsewhere) location.assign(`${index.elsewhere}#${[row.dataset, row.id, 0].map(encodeURIComponent).join("/")}`);
+    else if (index.elsewhere) location.assign(`${index.elsewhere}#${[row.dataset, row.name, 0].map(encodeURIComponent).join("/")}`);
   });
   const panel = problemPanel(list, () => remember(`#${list.view()}`));
 
   const fromAddress = () => {
     const hash = location.hash.slice(1);
     const [dataset, id, sample] = hash.split("/").map((part) => { try { return decodeURIComponent(part); } catch { return part; } });
-    const row = id === undefined ? undefined : list.all.find((one) => one.dataset === dataset && String(one.id) === id);
+    const named = id === undefined ? [] : list.all.filter((one) => one.dataset === dataset);
+    const row = named.find((one) => one.name === id) || named.find((one) => String(one.id) === id);
     if (row && row.chunk >= 0) return panel.open(row, Number(sample) || 0, { push: false });
     panel.leave();
     if (!hash.includes("=") && hash !== "") return undefined;
@@ -26,6 +27,7 @@ const start = async () => {
     k: () => (panel.isOpen() ? panel.move(-1) : list.mark(list.marked - 1)),
     ArrowRight: () => panel.isOpen() && panel.choose(panel.state.sample + 1),
     ArrowLeft: () => panel.isOpen() && panel.choose(panel.state.sample - 1),
+    m: () => panel.isOpen() && panel.turn(),
     "/": () => { if (panel.isOpen()) panel.close(); list.field.focus(); list.field.select(); },
   };
   addEventListener("keydown", (event) => {
@@ -42,7 +44,7 @@ const start = async () => {
   document.getElementById("explorer").hidden = false;
   for (const cell of document.querySelectorAll("#parts [data-part]")) {
     const address = new URLSearchParams({ in: cell.dataset.dataset, part: cell.dataset.part });
-    cell.replaceChildren(make("a", { href: `#${address}`, title: "Show its problems" }, [...cell.childNodes]));
+    cell.replaceChildren(make("a", { href: `#${address}`, title: say("Show its problems") }, [...cell.childNodes]));
   }
   addEventListener("hashchange", fromAddress);
   addEventListener("popstate", fromAddress);

@@ -1,12 +1,17 @@
 // The list of all problems: filters, search, and as many rows as somebody asks for, so that what follows stays near.
 const STEP = 50;
 
+// The name of a problem in addresses is its own id, where it has one that no other has.
 const rowsOf = (index) =>
-  index.datasets.flatMap((dataset, place) =>
-    dataset.rows.map(([id, key, state, score, why, teaser, gold, answers, part, chunk]) => ({
-      dataset: dataset.name, place, share: dataset.share,
+  index.datasets.flatMap((dataset, place) => {
+    const times = new Map();
+    for (const [id, key] of dataset.rows)
+      for (const name of new Set([String(id), key])) times.set(name, (times.get(name) || 0) + 1);
+    return dataset.rows.map(([id, key, state, score, why, teaser, gold, answers, part, chunk]) => ({
+      dataset: dataset.name, place, share: dataset.share, name: key && times.get(key) === 1 ? key : String(id),
       id, key, state, score, why, teaser, gold, answers, part, chunk,
-    })));
+    }));
+  });
 
 const FITS = {
   all: () => true,
@@ -22,7 +27,7 @@ const shortText = (row) =>
 const answerOf = ([text, letter, count]) =>
   make("li", { class: toneOf(letter) },
     make("b", {}, NAMES[letter][0]), " ",
-    text === null ? NAMES[letter][1] : [make("span", { class: "vh" }, `${NAMES[letter][1]}: `), said(text)],
+    text === null ? NAMED[letter] : [make("span", { class: "vh" }, `${NAMED[letter]}: `), said(text)],
     count > 1 && make("small", {}, ` × ${count}`) || "");
 
 const stripOf = (row) =>
@@ -44,7 +49,7 @@ const lineOf = (row, several, address, open) =>
       if (event.metaKey || event.ctrlKey || row.chunk < 0) return;
       event.preventDefault();
       open(row);
-    } }, row.teaser || "(no text)"),
+    } }, row.teaser || say("(no text)")),
     (several || row.part) && make("small", {}, [several && row.dataset, row.part].filter(Boolean).map(said)
       .flatMap((name, place) => (place ? [" · ", name] : [name])))),
   make("td", { class: "gold" }, said(row.gold)),
@@ -68,7 +73,7 @@ const problemList = (index, open) => {
   let search = 0;
 
   const address = (row) =>
-    `${row.chunk < 0 ? index.elsewhere : ""}#${[row.dataset, row.id, 0].map(encodeURIComponent).join("/")}`;
+    `${row.chunk < 0 ? index.elsewhere : ""}#${[row.dataset, row.name, 0].map(encodeURIComponent).join("/")}`;
   const inScope = (row) => (datasets.value === "" || row.dataset === datasets.value) && (part === "" || row.part === part);
 
   const draw = () => {
@@ -76,17 +81,18 @@ const problemList = (index, open) => {
     body.append(...rows.map((row) => lineOf(row, several, address, open)));
     drawn += rows.length;
     more.hidden = drawn >= list.shown.length;
-    more.firstChild.textContent = `Show more (${whole(list.shown.length - drawn)} left)`;
+    more.firstChild.textContent = say("Show more ({count} left)", { count: whole(list.shown.length - drawn) });
   };
 
-  const say = (searching = "") => {
+  const tell = (searching = "") => {
     const name = index.filters.find(([value]) => value === show)[1];
     partButton.hidden = part === "";
     partButton.replaceChildren(said(part), " ✕");
-    partButton.setAttribute("aria-label", `Only ${part}: show all parts`);
+    partButton.setAttribute("aria-label", say("Only {part}: show all parts", { part }));
     const total = all.filter(inScope).length;
-    const [counted, found] = [whole(list.shown.length), list.words ? " found" : ""];
-    status.textContent = `${name}: ${counted} of ${whole(total)}${found}${searching}`;
+    const [shown, count] = [whole(list.shown.length), whole(total)];
+    const words = list.words ? say("{name}: {shown} of {count} found", { name, shown, count }) : say("{name}: {shown} of {count}", { name, shown, count });
+    status.textContent = words + searching;
     for (const button of choices.children) {
       const count = all.filter((row) => inScope(row) && fitsFilter(row, button.value)).length;
       button.lastChild.textContent = ` ${whole(count)}`;
@@ -101,7 +107,7 @@ const problemList = (index, open) => {
     list.marked = -1;
     body.replaceChildren();
     draw();
-    say(searching);
+    tell(searching);
   };
 
   // The rows answer at once, the texts of the chunks as they are opened; a newer search ends this one.
@@ -121,7 +127,7 @@ const problemList = (index, open) => {
       if (!chunks.has(name)) chunks.set(name, new Map());
       chunks.get(name).set(row.id, row);
     }
-    put(rows.filter((row) => hits.has(row)), chunks.size ? " · searching the replies …" : "");
+    put(rows.filter((row) => hits.has(row)), chunks.size ? ` · ${say("searching the replies …")}` : "");
     await arrived;
     let looked = 0;
     for (const [name, waiting] of chunks) {
@@ -130,10 +136,10 @@ const problemList = (index, open) => {
       if (mine !== search) return;
       for (const id of found) if (waiting.has(id)) hits.add(waiting.get(id));
       looked += 1;
-      if (looked % 10 === 0) say(` · searching the replies, ${Math.floor((100 * looked) / chunks.size)} %`);
+      if (looked % 10 === 0) tell(` · ${say("searching the replies, {share} %", { share: Math.floor((100 * looked) / chunks.size) })}`);
     }
     if (chunks.size) put(rows.filter((row) => hits.has(row)));
-    if (index.elsewhere) status.textContent += " (the texts of the replies are in the page beside this one)";
+    if (index.elsewhere) status.textContent += ` ${say("(the texts of the replies are in the page beside this one)")}`;
   };
 
   const setView = (view) => {
@@ -164,7 +170,7 @@ const problemList = (index, open) => {
   const changed = () => { remember(`#${view()}`); return apply(); };
   choices.append(...index.filters.map(([value, name]) =>
     make("button", { type: "button", value, onclick: () => { show = value; changed(); } }, name, make("span", {}, " "))));
-  datasets.append(make("option", { value: "" }, "All datasets"),
+  datasets.append(make("option", { value: "" }, say("All datasets")),
     ...index.datasets.map(({ name }) => make("option", { value: name }, name)));
   datasets.hidden = !several;
   datasets.addEventListener("change", () => { part = ""; changed(); });

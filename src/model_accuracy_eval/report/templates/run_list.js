@@ -9,7 +9,7 @@ const startRunList = () => {
   field.addEventListener("input", () => {
     const words = flat(field.value).split(" ").filter(Boolean);
     for (const row of rows) row.hidden = !words.every((word) => flat(row.textContent).includes(word));
-    status.textContent = `${rows.filter((row) => !row.hidden).length} of ${rows.length} runs`;
+    status.textContent = say("{shown} of {count} runs", { shown: rows.filter((row) => !row.hidden).length, count: rows.length });
   });
 };
 startRunList();

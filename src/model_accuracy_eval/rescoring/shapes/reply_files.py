@@ -1,7 +1,8 @@
 """A file of saved replies: which shape it has, and its replies."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice, zip_longest
 from string import ascii_uppercase
 
@@ -9,7 +10,7 @@ from msgspec.structs import replace
 
 from model_accuracy_eval.errors import BadData, BadValue, UnknownName
 from model_accuracy_eval.rescoring.saved_replies import SavedReply
-from model_accuracy_eval.rescoring.shapes import chat_files, code_files, lm_eval_samples, opencompass_files
+from model_accuracy_eval.rescoring.shapes import code_files, harness_files, opencompass_files
 from model_accuracy_eval.rescoring.shapes.file_rows import FileRows, SavedFile
 from model_accuracy_eval.rescoring.shapes.reply_row import (
     ReplyRow,
@@ -17,15 +18,13 @@ from model_accuracy_eval.rescoring.shapes.reply_row import (
     Shape,
     as_text,
     samples,
-    with_answers,
-    with_index,
+    with_values,
     with_verdicts,
 )
 
 KNOWN_SHAPES: tuple[Shape, ...] = (
     *opencompass_files.SHAPES,
-    *lm_eval_samples.SHAPES,
-    *chat_files.SHAPES,
+    *harness_files.SHAPES,
     *code_files.SHAPES,
 )
 """The table of shapes."""
@@ -34,36 +33,25 @@ _SHOWN = 30
 _LOOKED_AT = 20
 """How many rows decide which shape a file has."""
 
-ReadRow = Callable[[ReplyRow, ReplyRow], Iterable[SavedReply]]
-"""Takes a row, and what stands beside the rows."""
-
 
 @dataclass(frozen=True)
 class ShapedFile:
     """A file whose replies can be read, as often as wanted."""
 
     file_rows: FileRows
-    place: RowPlace
-    shape: Shape | None
-    """None: the fields are named by `fields`."""
-    fields: Mapping[str, str]
+    shape: Shape
 
     @property
     def name(self) -> str:
         return self.file_rows.name
 
-    @property
-    def description(self) -> str:
-        return self.shape.name if self.shape else "fields named by --map"
-
     def replies(self) -> Iterator[SavedReply]:
         """Every reply, in the order of the file. A row that cannot be read is one that says why."""
-        head = self.file_rows.head(self.place)
-        read_row = self.shape.replies if self.shape else _Mapping(self.fields)
+        head = self.file_rows.head(self.shape.place).fields
         first_oddity, is_any = "", False
-        for row in self.file_rows.rows(self.place):
+        for row in self.file_rows.rows(self.shape.place):
             try:
-                replies = self._of_row(row, head, read_row)
+                replies = self._of_row(row, head)
             except BadData as error:
                 first_oddity = first_oddity or error.sentence
                 yield SavedReply(odd=error.sentence)
@@ -72,15 +60,17 @@ class ShapedFile:
             yield from replies
         if first_oddity and not is_any:
             raise BadData(first_oddity)
-        if isinstance(read_row, _Mapping):
-            read_row.check_all_seen(self.name)
 
-    def _of_row(self, row: ReplyRow | BadData, head: ReplyRow, read_row: ReadRow) -> list[SavedReply]:
+    def _of_row(self, row: ReplyRow | BadData, head: Mapping[str, object]) -> list[SavedReply]:
+        """What stands beside the rows belongs to each of them."""
         if isinstance(row, BadData):
             raise row
-        if self.shape and (lacking := self.shape.lacks(row)):
-            raise BadData(f"{row.where}: the field '{lacking[0]}' is missing, though the file is {self.shape.name}.")
-        replies = list(read_row(row, head))
+        row = ReplyRow({**head, **row.fields}, row.where, row.key) if head else row
+        if lacking := self.shape.lacks(row):
+            raise BadData(
+                f"{row.where}: the field '{lacking[0]}' is missing ({self.shape.name}); it has {_fields_of(row)}."
+            )
+        replies = list(self.shape.replies(row))
         if any(not reply.problem and not reply.question.strip() for reply in replies):
             raise BadData(f"{row.where}: there is neither the id nor the question of its problem.")
         return replies
@@ -97,8 +87,7 @@ def open_replies(file: SavedFile, fields: Mapping[str, str] | None = None) -> Sh
             BadData(f"{file_rows.name} holds no saved replies."),
         )
     if fields:
-        check(fields)
-        return ShapedFile(file_rows, place_of_rows(first_rows, fields, file_rows.name), None, fields)
+        return ShapedFile(file_rows, _mapped_shape(file_rows, first_rows, fields))
     best: list[Shape] = []
     for rows in zip_longest(*looked_at.values()):  # the first row may be an odd one
         matches = [
@@ -115,7 +104,7 @@ def open_replies(file: SavedFile, fields: Mapping[str, str] | None = None) -> Sh
         if best:
             break
     if len(best) == 1:
-        return ShapedFile(file_rows, best[0].place, best[0], {})
+        return ShapedFile(file_rows, best[0])
     raise _ambiguous(file_rows.name, best) if best else _unknown(file_rows.name, first_rows)
 
 
@@ -134,15 +123,18 @@ def _ambiguous(name: str, shapes: Sequence[Shape]) -> BadData:
 def _unknown(name: str, first_rows: Mapping[RowPlace, ReplyRow]) -> BadData:
     """Rows in a field of an object are named before the object itself."""
     place, row = max(first_rows.items(), key=lambda item: item[0] != RowPlace())
-    paths = list(row.leaves())
-    shown = [*paths[:_SHOWN], f"and {len(paths) - _SHOWN} more"] if len(paths) > _SHOWN else paths
     rows = f"rows={place.at}," if place.at else ""
     listing = "\n".join(f"  {shape.name} ({shape.tools}): {_described(shape)}" for shape in KNOWN_SHAPES)
     return BadData(
-        f"{name} has none of the known shapes. Its rows have the fields {', '.join(shown) or 'none'}. If one of them "
+        f"{name} has none of the known shapes. Its rows have the fields {_fields_of(row)}. If one of them "
         f"holds the replies, name it with --map {rows}id=FIELD,prediction=FIELD.",
         detail=f"Known shapes and the fields by which they are recognised:\n{listing}",
     )
+
+
+def _fields_of(row: ReplyRow) -> str:
+    paths = list(row.leaves())
+    return ", ".join([*paths[:_SHOWN], *([f"and {len(paths) - _SHOWN} more"] if len(paths) > _SHOWN else [])]) or "none"
 
 
 def _described(shape: Shape) -> str:
@@ -190,15 +182,33 @@ def parse(text: str) -> dict[str, str]:
     return dict(pairs)
 
 
-def check(fields: Mapping[str, str]) -> None:
+def _mapped_shape(file_rows: FileRows, first_rows: Mapping[RowPlace, ReplyRow], fields: Mapping[str, str]) -> Shape:
+    """Rows whose fields the user names: each must be in every row, or in one at least if it may be absent."""
     for name in fields:
         if name not in MEANINGS:
             raise UnknownName("part of --map", name, MEANINGS)
     if "prediction" not in fields:
         raise BadValue(f"--map lacks 'prediction'; it has {', '.join(fields)}.")
+    place = _place_of_rows(first_rows, fields, file_rows.name)
+    head = file_rows.head(place)
+    for name in (name for name in _MAY_BE_ABSENT if name in fields):
+        if fields[name] not in head and not any(fields[name] in row for row in _readable(file_rows.rows(place))):
+            raise BadData(f"{file_rows.name}: no row has the field '{fields[name]}' that --map names for '{name}'.")
+    needed = {name: path for name, path in fields.items() if name not in (*_MAY_BE_ABSENT, "rows")}
+    if "error" in fields:
+        needed["prediction"] += f"|{fields['error']}"
+    return Shape(
+        name="fields named by --map",
+        tools="",
+        file="",
+        at=place.at,
+        arrangement=place.arrangement,
+        needs=tuple(needed.values()),
+        replies=partial(_mapped, fields),
+    )
 
 
-def place_of_rows(first_rows: Mapping[RowPlace, ReplyRow], fields: Mapping[str, str], name: str) -> RowPlace:
+def _place_of_rows(first_rows: Mapping[RowPlace, ReplyRow], fields: Mapping[str, str], name: str) -> RowPlace:
     """Where the rows with the fields are."""
     at = fields.get("rows", "")
     places = {place: row for place, row in first_rows.items() if place.at == at}
@@ -215,63 +225,31 @@ def place_of_rows(first_rows: Mapping[RowPlace, ReplyRow], fields: Mapping[str, 
     return place
 
 
-class _Mapping:
-    """Reads rows by the user's names of fields. Each field must be in every row, or in one at least if it may be
-    absent; what stands beside the rows belongs to each of them."""
-
-    def __init__(self, fields: Mapping[str, str]) -> None:
-        self._fields = fields
-        self._unseen = {name: path for name, path in fields.items() if name != "rows"}
-        self._is_first = True
-
-    def __call__(self, entry: ReplyRow, head: ReplyRow) -> Iterable[SavedReply]:
-        row = ReplyRow({**head.fields, **entry.fields}, entry.where, entry.key) if head.fields else entry
-        fields, is_first, self._is_first = self._fields, self._is_first, False
-        absent = {name for name, path in fields.items() if name != "rows" and path not in row}
-        failed = "error" in fields and row.get(fields["error"]) is not None
-        required = absent - set(_MAY_BE_ABSENT) - ({"prediction"} if failed else set())
-        if required:
-            name = min(required)
-            has = f"; it has {', '.join(row.leaves())}" if is_first else ""
-            raise BadData(f"{row.where}: there is no field '{fields[name]}' for '{name}'{has}.")
-        for name in self._unseen.keys() - absent:
-            del self._unseen[name]
-        return _replies(row, fields, failed=failed)
-
-    def check_all_seen(self, file: str) -> None:
-        for name, path in self._unseen.items():
-            raise BadData(f"{file}: no row has the field '{path}' that --map names for '{name}'.")
-
-
-def _replies(row: ReplyRow, fields: Mapping[str, str], *, failed: bool) -> Iterator[SavedReply]:
-    def text(name: str) -> str:
-        return row.text(fields[name]) if name in fields else ""
-
-    def texts(name: str) -> tuple[str, ...]:
-        return row.plain_texts(fields[name]) if name in fields else ()
-
+def _mapped(fields: Mapping[str, str], row: ReplyRow) -> Iterator[SavedReply]:
+    paths = {name: fields.get(name, "") for name in MEANINGS}  # no field has an empty name
     reply = SavedReply(
         problem=row.identifier(fields["id"]) if "id" in fields else row.key,
-        question=text("question"),
+        index=row.count(paths["index"]),
+        question=row.text(paths["question"]),
         options=_options(row, fields["options"]) if "options" in fields else (),
-        gold=texts("gold"),
-        part=" / ".join(texts("part")),
-        dataset=text("dataset"),
-        reasoning=text("reasoning"),
-        finish_reason=text("finish_reason") or None,
+        gold=row.plain_texts(paths["gold"]),
+        part=" / ".join(row.plain_texts(paths["part"])),
+        dataset=row.text(paths["dataset"]),
+        reasoning=row.text(paths["reasoning"]),
+        finish_reason=row.text(paths["finish_reason"]) or None,
     )
-    if "index" in fields:
-        reply = with_index(reply, row.count(fields["index"]))
-    if failed:
-        yield replace(reply, failure=as_text(row.get(fields["error"])))
+    if (error := row.get(paths["error"])) is not None:
+        yield replace(reply, failure=as_text(error))
         return
     each: Iterable[SavedReply] = samples(reply, row, fields["prediction"])
-    if "answer" in fields:
-        answer = row.get(fields["answer"])
-        each = with_answers(each, answer if isinstance(answer, list) else [answer], row, fields["answer"])
-    if "correct" in fields:
-        each = with_verdicts(each, row.get(fields["correct"]), row, fields["correct"])
-    yield from each
+    each = with_values(
+        each,
+        row.get(paths["answer"]),
+        row,
+        paths["answer"],
+        lambda reply, value: replace(reply, answer=as_text(value)),
+    )
+    yield from with_verdicts(each, row.get(paths["correct"]), row, paths["correct"])
 
 
 def _options(row: ReplyRow, path: str) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """One object of a file of replies: its fields by dotted paths, its samples, and what a table says of its shape."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from math import isfinite
 from typing import Literal
@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import Record
-from model_accuracy_eval.rescoring.saved_replies import SavedReply
+from model_accuracy_eval.rescoring.saved_replies import HEADLINE, SavedReply
 
 _ABSENT = object()
 
@@ -55,33 +55,18 @@ class ReplyRow:
         return str(value)
 
     def count(self, path: str) -> int | None:
-        """The whole number, if there is one."""
+        """The whole number, if there is one; below 0 it says nothing."""
         value = self.get(path)
         if value is None or (isinstance(value, int) and not isinstance(value, bool)):
-            return value
+            return None if value is None or value < 0 else value
         raise self.wrong(path, f"is {_shortened(value)}, not a whole number")
-
-    def share(self, path: str) -> float | None:
-        """A verdict as a number: true is 1; None where the field is missing or says neither."""
-        return as_share(self.get(path))
-
-    def objects(self, path: str) -> "list[ReplyRow]":
-        """The objects in the list."""
-        value = self.get(path)
-        if value is None:
-            return []
-        if not isinstance(value, list) or not all(isinstance(entry, dict) for entry in value):
-            raise self.wrong(path, "is not a list of objects")
-        return [ReplyRow(entry, self.where, self.key) for entry in value]
 
     def _find(self, path: str) -> object:
         if path in self.fields:
             return self.fields[path]
-        for one in path.split("|"):
-            value = _follow(self.fields, one.split("."))
-            if value is not _ABSENT:
-                return value
-        return _ABSENT
+        found = [_follow(self.fields, one.split(".")) for one in path.split("|")]
+        there = [value for value in found if value is not _ABSENT]
+        return next((value for value in there if value is not None), None) if there else _ABSENT
 
     def wrong(self, path: str, what: str) -> BadData:
         return BadData(f"{self.where}: the field '{path}' {what}.")
@@ -155,42 +140,32 @@ def samples(reply: SavedReply, row: ReplyRow, field: str) -> Iterator[SavedReply
             yield replace(reply, text=as_text(entry))
 
 
-def with_verdicts(
-    replies: Iterable[SavedReply], verdicts: object, row: ReplyRow, field: str, metric: str = "correct"
-) -> Iterator[SavedReply]:
-    """The samples with what the tool says of each: a list with an entry for each, or one verdict for the only one."""
-    each = list(replies)
-    if verdicts is None:
-        yield from each
-        return
-    values: Sequence[object] = verdicts if isinstance(verdicts, list) else [verdicts]
-    if len(values) != len(each):
-        raise row.wrong(field, f"has {len(values):,} verdicts for {len(each):,} replies")
-    for reply, value in zip(each, values, strict=True):
-        if value is None:
-            yield reply
-            continue
+def with_values(
+    replies: Iterable[SavedReply],
+    values: object,
+    row: ReplyRow,
+    field: str,
+    change: Callable[[SavedReply, object], SavedReply],
+) -> list[SavedReply]:
+    """The samples with what the tool says of each: a list with an entry for each, or one value for the only one."""
+    each, listed = list(replies), values if isinstance(values, list) else [values]
+    if values is None:
+        return each
+    if len(listed) != len(each):
+        raise row.wrong(field, f"has {len(listed):,} entries for {len(each):,} replies")
+    return [reply if value is None else change(reply, value) for reply, value in zip(each, listed, strict=True)]
+
+
+def with_verdicts(replies: Iterable[SavedReply], verdicts: object, row: ReplyRow, field: str) -> list[SavedReply]:
+    def judged(reply: SavedReply, value: object) -> SavedReply:
         share = as_share(value)
         if share is None or not 0 <= share <= 1:
             raise row.wrong(
                 field, f"holds {as_text(value)[:60]} for a verdict, which is neither true, false nor a share of 1"
             )
-        yield replace(reply, claimed={**reply.claimed, metric: share})
+        return replace(reply, claimed={**reply.claimed, HEADLINE: share})
 
-
-def with_answers(replies: Iterable[SavedReply], answers: object, row: ReplyRow, field: str) -> Iterator[SavedReply]:
-    """The samples with what the tool's own filter left of each, where the file has such a list."""
-    each = list(replies)
-    values: Sequence[object] = answers if isinstance(answers, list) else [None] * len(each)
-    if len(values) != len(each):
-        raise row.wrong(field, f"has {len(values):,} entries for {len(each):,} replies")
-    for reply, value in zip(each, values, strict=True):
-        yield replace(reply, answer=None if value is None else as_text(value))
-
-
-def with_index(reply: SavedReply, index: int | None) -> SavedReply:
-    """`index`: as the file counts, from 0; a number below 0 says nothing."""
-    return reply if index is None or index < 0 else replace(reply, index=index)
+    return with_values(replies, verdicts, row, field, judged)
 
 
 Arrangement = Literal["rows", "keyed rows", "lists of rows", "lists of texts"]
@@ -217,8 +192,8 @@ class Shape:
     """The file that they write."""
     needs: tuple[str, ...]
     """The fields by which a row is recognised; `a|b`: one of the two. They may be null."""
-    replies: Callable[[ReplyRow, ReplyRow], Iterable[SavedReply]]
-    """Takes a row, and the fields beside the rows."""
+    replies: Callable[[ReplyRow], Iterable[SavedReply]]
+    """Takes a row, with the fields that stand beside the rows."""
     at: str = ""
     arrangement: Arrangement = "rows"
     in_parts: bool = False

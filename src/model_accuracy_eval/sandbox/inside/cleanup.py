@@ -68,6 +68,16 @@ class ProcessEnd(NamedTuple):
     memory_kb: int
 
 
+def wakeup_of_children() -> int:
+    """A descriptor that can be read when a child has ended."""
+    reader, writer = os.pipe()
+    for descriptor in (reader, writer):
+        os.set_blocking(descriptor, False)
+    signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    return reader
+
+
 def reap(ended: dict[int, ProcessEnd], flags: int = os.WNOHANG) -> bool:
     """Notes every child that has ended, and returns whether any child is left."""
     try:

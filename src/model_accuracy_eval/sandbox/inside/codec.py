@@ -5,14 +5,110 @@ not used: data must not be able to call. What somebody beside the message holds 
 one that the program keeps) has a number on both sides, so that `is` and changes in place are the same there.
 """
 
+import builtins
+import importlib
 import math
+import sys
+import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import ne
 from sys import getrefcount
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from model_accuracy_eval.sandbox.inside.messages import Json, ValueMessage
-from model_accuracy_eval.sandbox.inside.value_forms import FORMS, Form, NotData, form_of, form_of_tag
+from model_accuracy_eval.sandbox.inside.value_forms import FORMS, Form, NotData, form_of, form_of_tag, leaves
+
+# Types and functions as they cross: by the names under which both sides have them.
+
+
+_STEERING = frozenset({"unittest", "doctest", "pytest", "_pytest"})
+"""Packages whose exceptions say how tests end."""
+
+
+_LOOKED_AT = frozenset({"__annotations__", "__wrapped__", "__code__", "__defaults__", "__self__"})
+"""Names with double underscores that tests look at; Python and libraries look for many others by themselves."""
+
+
+class ProgramFunction:
+    """A function of the program, or whatever else it lets be called under a name: the tests know no more of it."""
+
+    def __init__(self, name: str, call: Callable[..., Any]) -> None:
+        self.__name__ = name  # which unittest and threading look at
+        self._call = call
+
+    def __call__(self, /, *args: object, **kwargs: object) -> Any:
+        return self._call(self.__name__, args, kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") and name not in _LOOKED_AT:
+            raise AttributeError(name)
+        raise NotData(f"an attribute of the function {self.__name__}")
+
+    __doc__ = property(lambda self: self.documentation)  # as for any other attribute that it does not have
+
+
+class NamesForTests:
+    """What the tests may name to the program, and it to them."""
+
+    def encode(self, value: object) -> Json:
+        """None for what has no name."""
+        if isinstance(value, ProgramFunction):
+            return ["program's", value.__name__]
+        is_known = isinstance(value, (type, types.FunctionType, types.BuiltinFunctionType)) and _has_name(value)
+        return ["named", value.__module__, value.__qualname__] if is_known else None  # type: ignore[attr-defined]
+
+    def decode(self, tag: object, parts: list[Any]) -> Any:
+        """A program names types alone, of modules that are there."""
+        module, name = parts
+        kind = _named(module, name) if tag == "named" and module in sys.modules else None
+        if not (isinstance(kind, type) and is_common(kind)):
+            raise ValueError(f"{module}.{name} is no common type")
+        return kind
+
+
+class NamesForProgram:
+    """The same on the other side; a program's own word for a function would not be taken."""
+
+    def __init__(self, find: Callable[[str], Any]) -> None:
+        self._find = find
+
+    def encode(self, value: object) -> Json:
+        is_known = isinstance(value, type) and is_common(value)
+        return ["named", value.__module__, value.__qualname__] if is_known else None  # type: ignore[attr-defined]
+
+    def decode(self, tag: object, parts: list[Any]) -> Any:
+        return self._find(parts[0]) if tag == "program's" else _named(*parts)
+
+
+def is_common(kind: type) -> bool:
+    """Types that a program may name to the tests: those that data is made of, and exceptions of Python's own.
+
+    What makes classes is none of them: their objects would live in the tests' process, and compare as they like.
+    """
+    if kind.__module__ == "builtins":
+        return getattr(builtins, kind.__name__, None) is kind and kind not in (type, super)
+    if kind in FORMS:
+        return True
+    return issubclass(kind, BaseException) and kind.__module__.partition(".")[0] not in _STEERING and _has_name(kind)
+
+
+def _named(module: str, name: str) -> Any:
+    found: Any = importlib.import_module(module)
+    for part in name.split("."):
+        found = getattr(found, part)
+    return found
+
+
+def _has_name(value: Any) -> bool:
+    """Whether the standard library has it under its own name."""
+    module = value.__module__ or ""
+    if module.partition(".")[0] not in sys.stdlib_module_names and module != "builtins":
+        return False
+    try:
+        return _named(module, value.__qualname__) is value
+    except (ImportError, AttributeError):
+        return False
+
 
 # The values that a program and its tests both know, by numbers, so that identity and changes in place cross, too.
 
@@ -111,19 +207,10 @@ _NAN = math.nan
 """The one that the library names, and that both sides have."""
 
 
-class Names(Protocol):
-    """Types and functions that both sides have, by name."""
-
-    def encode(self, value: object) -> Json:
-        """None for what has no name."""
-
-    def decode(self, tag: object, parts: list[Any]) -> Any: ...
-
-
 class Codec:
     """One side of it; `shared` are the values that both sides know."""
 
-    def __init__(self, shared: SharedValues, names: Names) -> None:
+    def __init__(self, shared: SharedValues, names: NamesForTests | NamesForProgram) -> None:
         self._shared, self._names, self._numbers = shared, names, shared.numbers
 
     def write(
@@ -149,8 +236,6 @@ class Codec:
         value = self._shared.value(number)
         form = form_of(type(value))
         assert form is not None
-        if form.refill:
-            self._note(number, form, value)
         return self._encode_content(form, number, value, 0)
 
     def decode(self, data: Json) -> Any:
@@ -176,11 +261,7 @@ class Codec:
         form = form_of(type(value))
         if form is None or form.tag != tag or not (form.fill or form.refill):
             raise ValueError(f"{str(data)[:80]} changes another type")
-        if form.refill:
-            form.refill(value, form.build(self._decode_all(parts)))
-            self._note(number, form, value)  # type: ignore[arg-type]
-        else:
-            self._fill(form, number, value, parts)  # type: ignore[arg-type]
+        self._fill(form, number, value, parts)  # type: ignore[arg-type]
 
     def _encode(self, value: Any, depth: int) -> Json:
         kind = type(value)
@@ -192,40 +273,28 @@ class Codec:
             raise NotData(f"a value that is nested more than {MAX_DEPTH} deep")
         if kind is float:  # by being the same object, it makes a list that holds it equal to itself
             return ["the nan"] if value is _NAN else ["nan", self._shared.add_own(value)]
-        form = FORMS.get(kind)
+        form = form_of(kind)
         if form is None:
-            return self._encode_other(value, kind, depth)
-        if not form.keeps_identity:
-            return [form.tag, *self._encode_parts(form.parts(value), depth)]
-        return self._encode_content(form, self._shared.add_own(value), value, depth)
+            return self._encode_named(value, kind)
+        return self._encode_content(form, self._shared.add_own(value) if form.keeps_identity else 0, value, depth)
 
-    def _encode_other(self, value: Any, kind: type, depth: int) -> Json:
+    def _encode_named(self, value: Any, kind: type) -> Json:
         if (named := self._names.encode(value)) is not None:
             return named
-        form = form_of(kind)
-        if form is FORMS[BaseException]:  # the class is one of its parts, which has a name or is refused
-            return self._encode_content(form, self._shared.add_own(value), value, depth)
-        if form:
-            return self._encode_library(form, value, depth)
         what = f"the class {value.__name__}" if isinstance(value, type) else f"an object of type {kind.__name__}"
         raise NotData(what)
 
-    def _encode_library(self, form: Form, value: Any, depth: int) -> Json:
-        """An array or a table."""
+    def _encode_content(self, form: Form, number: int, value: Any, depth: int) -> list[Json]:
+        """`number`: 0 where it has none."""
         try:
             parts = form.parts(value)
-        except ValueError as error:  # of other than data
+        except ValueError as error:  # an array of other than data
             raise NotData(f"an object of type {type(value).__name__} with other things than data") from error
-        number: list[Json] = [self._shared.add_own(value)] if form.keeps_identity else []
-        if number:
-            self._note(number[0], form, value)  # type: ignore[arg-type]
-        return [form.tag, *number, *(self._encode(part, depth + 1) for part in parts)]
-
-    def _encode_content(self, form: Form, number: int, value: Any, depth: int) -> list[Json]:
-        parts = form.parts(value)
-        if form.fill:
+        if form.refill:
+            self._note(number, form, value)
+        elif form.fill:
             self._shared.note(number, form.parts, parts)
-        return [form.tag, number, *self._encode_parts(parts, depth)]
+        return [form.tag, *([number] if number else []), *self._encode_parts(parts, depth)]
 
     def _encode_parts(self, parts: list[Any], depth: int) -> list[Json]:
         kinds = set(map(type, parts))
@@ -260,13 +329,16 @@ class Codec:
         return value
 
     def _fill(self, form: Form, number: int, value: Any, parts: list[Json]) -> None:
-        assert form.fill is not None
-        form.fill(value, self._decode_all(parts))
+        decoded = self._decode_all(parts)
+        if form.refill:
+            form.refill(value, form.build(decoded))
+        elif form.fill:
+            form.fill(value, decoded)
         if number:
             self._note(number, form, value)
 
     def _note(self, number: int, form: Form, value: Any) -> None:
-        contents = form.contents or form.parts
+        contents = leaves if form.refill else form.parts
         self._shared.note(number, contents, contents(value))
 
     def _added(self, number: object, value: Any) -> Any:

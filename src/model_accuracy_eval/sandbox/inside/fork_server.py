@@ -9,16 +9,21 @@ import contextlib
 import gc
 import importlib
 import os
-import signal
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
 from model_accuracy_eval.sandbox.inside import case_judge, program_process, tests_process, whole_program
-from model_accuracy_eval.sandbox.inside.case_data import CaseSuite
-from model_accuracy_eval.sandbox.inside.case_judge import OpenProgram, RunCase
-from model_accuracy_eval.sandbox.inside.cleanup import MAX_FILES, Leftovers, ProcessEnd, end_processes, remove_tree
+from model_accuracy_eval.sandbox.inside.case_judge import OpenProgram
+from model_accuracy_eval.sandbox.inside.cleanup import (
+    MAX_FILES,
+    Leftovers,
+    ProcessEnd,
+    end_processes,
+    remove_tree,
+    wakeup_of_children,
+)
 from model_accuracy_eval.sandbox.inside.confinement import (
     Bounds,
     Kernel,
@@ -27,8 +32,7 @@ from model_accuracy_eval.sandbox.inside.confinement import (
     fork,
     keep_descriptors,
 )
-from model_accuracy_eval.sandbox.inside.executed_texts import ExecutedTexts
-from model_accuracy_eval.sandbox.inside.job import JobState, Pipes, ProgramSource, read_files
+from model_accuracy_eval.sandbox.inside.job import JobState, Pipes
 from model_accuracy_eval.sandbox.inside.messages import (
     CASE_BEGINS,
     CASE_ENDS,
@@ -48,8 +52,13 @@ from model_accuracy_eval.sandbox.inside.messages import (
     receive,
     send,
 )
-from model_accuracy_eval.sandbox.inside.pristine_files import PristineFiles
-from model_accuracy_eval.sandbox.inside.program_connection import ProgramConnection
+from model_accuracy_eval.sandbox.inside.program_connection import (
+    PristineFiles,
+    ProgramConnection,
+    read_files,
+    write_files,
+)
+from model_accuracy_eval.sandbox.inside.tests_process import ExecutedTexts
 
 _START_LIMIT = 20.0
 """Seconds for the tests' process to report that it is ready; it does nothing before."""
@@ -74,11 +83,7 @@ class ForkServer:
         block_signals()
         if os.getsid(0) != os.getpid():
             os.setsid()
-        self._wakeup, wakeup_writer = os.pipe()
-        for descriptor in (self._wakeup, wakeup_writer):
-            os.set_blocking(descriptor, False)
-        signal.set_wakeup_fd(wakeup_writer, warn_on_full_buffer=False)
-        signal.signal(signal.SIGCHLD, lambda *_: None)
+        self._wakeup = wakeup_of_children()
         self._libraries_mb = preload(settings.preload)
         self._leftovers = Leftovers(settings, objects_refused=self._kernel.filters)
         os.chdir(settings.folder)
@@ -188,30 +193,16 @@ class ForkServer:
         return self._start_cases(order, pipes, state, case_judge.open_function, program_process.serve)
 
     def _start_cases(
-        self,
-        order: JobOrder,
-        pipes: Pipes,
-        state: JobState,
-        open_program: OpenProgram,
-        serve: Serve,
+        self, order: JobOrder, pipes: Pipes, state: JobState, open_program: OpenProgram, serve: Serve
     ) -> list[int]:
         def judge(tests: str, connection: ProgramConnection, watch: Callable[[], None]) -> JobReport:
-            def open_watched(connection: ProgramConnection, suite: CaseSuite) -> RunCase:
-                watch()  # the cases, and a checker of the task's own, are read by now
-                return open_program(connection, suite)
-
-            return case_judge.judge(tests, order, connection, lambda report: send(5, report), open_watched)
+            tell = partial(send, 5)
+            return case_judge.judge(tests, order, connection, tell, open_program=open_program, watch=watch)
 
         state.await_start(_START_LIMIT, order.compile_seconds or max(order.wall_seconds, _START_LIMIT), "start")
         return self._start_apart(order, pipes, judge, serve)
 
-    def _start_apart(
-        self,
-        order: JobOrder,
-        pipes: Pipes,
-        judge: Judge,
-        serve: Serve,
-    ) -> list[int]:
+    def _start_apart(self, order: JobOrder, pipes: Pipes, judge: Judge, serve: Serve) -> list[int]:
         """Tests and program in two processes, connected by a socket."""
 
         def run_tests() -> None:
@@ -239,11 +230,10 @@ class ForkServer:
             os.close(pipes.turn_writer)
             if not os.read(pipes.turn_reader, 1):  # the tests' process reads its part first, and nobody may look on
                 os._exit(1)
-            source = ProgramSource.read(order)
+            code, files = read_exactly(0, order.code_size).decode(), read_files(order)
             keep_descriptors(pipes.program_socket, output=pipes.output_writer)
-            self._confine(order, self._settings.uid, secret=order.kind == "stdin")
-            source.write_files()
-            serve(source.code, 3)
+            self._become_program(order, files, secret=order.kind == "stdin")
+            serve(code, 3)
 
         program = fork(run_program)
         return [fork(run_tests), program]
@@ -268,11 +258,18 @@ class ForkServer:
 
     def _run_together(self, order: JobOrder, pipes: Pipes, work: Callable[[str, str], None]) -> None:
         """In a child: does the work with tests and code, which have one process."""
-        tests, source = read_exactly(0, order.tests_size).decode(), ProgramSource.read(order)
+        tests, code = (read_exactly(0, size).decode() for size in (order.tests_size, order.code_size))
+        files = read_files(order)
         keep_descriptors(pipes.report_writer, output=pipes.output_writer)
-        self._confine(order, self._settings.uid)
-        source.write_files()
-        work(tests, source.code)
+        self._become_program(order, files)
+        work(tests, code)
+
+    def _become_program(self, order: JobOrder, files: dict[str, str], *, secret: bool = False) -> None:
+        """The files are its own user's, so that they are removed with it, and Python imports them."""
+        self._confine(order, self._settings.uid, secret=secret)
+        if files:
+            write_files(files)
+            sys.path.insert(0, str(Path.cwd()))
 
     def _confine(self, order: JobOrder, uid: int | None, *, secret: bool = False) -> None:
         own = self._settings.own_processes

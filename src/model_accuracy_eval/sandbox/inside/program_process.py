@@ -14,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from model_accuracy_eval.sandbox.inside.codec import Codec, SharedValues
+from model_accuracy_eval.sandbox.inside.codec import Codec, NamesForProgram, SharedValues
 from model_accuracy_eval.sandbox.inside.messages import (
     FUNCTION,
     MISSING,
@@ -28,7 +28,6 @@ from model_accuracy_eval.sandbox.inside.messages import (
     receive,
     send,
 )
-from model_accuracy_eval.sandbox.inside.named_values import NamesForProgram
 from model_accuracy_eval.sandbox.inside.value_forms import NotData
 
 FILE = "program.py"

@@ -34,9 +34,7 @@ class Form(NamedTuple):
     """Where values can be changed: puts parts into an empty one, which `build` makes of parts as they were sent."""
     keeps_identity: bool = False
     refill: Callable[[Any, Any], None] | None = None
-    """Gives a value the content of another one, where `fill` cannot."""
-    contents: Callable[[Any], Parts] | None = None
-    """What a change is seen by; None for the parts."""
+    """Gives a value the content of another one, where `fill` cannot. A change is seen by its leaves then."""
 
 
 class FoundMatch:
@@ -53,37 +51,24 @@ class FoundMatch:
         raise NotData("an object of type Match")
 
 
-def _mutable(kind: Any, parts: Callable[[Any], Parts], fill: Callable[[Any, Parts], None]) -> Form:
+def _mutable(kind: Any, parts: Callable[[Any], Parts], put: Callable[[Any, Parts], object]) -> Form:
+    """`put` adds to a value that was emptied."""
+
+    def fill(value: Any, new: Parts) -> None:
+        value.clear()
+        put(value, new)
+
     return Form(kind.__name__, parts, lambda _: kind(), fill, keeps_identity=True)
 
 
-def _set_dict(value: Any, parts: Parts) -> None:
-    value.clear()
+def _put_pairs(value: Any, parts: Parts) -> None:
     for key, item in zip(parts[::2], parts[1::2], strict=True):
         value[key] = item
 
 
-def _set_defaultdict(value: Any, parts: Parts) -> None:
+def _put_defaultdict(value: Any, parts: Parts) -> None:
     value.default_factory = parts[0]
-    _set_dict(value, parts[1:])
-
-
-def _set_set(value: Any, parts: Parts) -> None:
-    value.clear()
-    value.update(parts)
-
-
-def _set_deque(value: Any, parts: Parts) -> None:
-    value.clear()
-    value.extend(parts[1:])
-
-
-def _set_list(value: Any, parts: Parts) -> None:
-    value[:] = parts
-
-
-def _set_bytearray(value: Any, parts: Parts) -> None:
-    value[:] = parts[0]
+    _put_pairs(value, parts[1:])
 
 
 def _set_array(value: Any, parts: Parts) -> None:
@@ -124,16 +109,16 @@ def simple_form(tag: str, parts: Callable[[Any], Iterable[Any]], build: Callable
 
 
 FORMS: dict[type, Form] = {
-    list: _mutable(list, list, _set_list),
-    dict: _mutable(dict, _dict_parts, _set_dict),
-    set: _mutable(set, list, _set_set),
-    OrderedDict: _mutable(OrderedDict, _dict_parts, _set_dict),
-    Counter: _mutable(Counter, _dict_parts, _set_dict),
-    defaultdict: _mutable(defaultdict, lambda it: [it.default_factory, *_dict_parts(it)], _set_defaultdict),
-    deque: Form(
-        "deque", lambda it: [it.maxlen, *it], lambda parts: deque(maxlen=_plain_deque(parts[0])), _set_deque, True
+    list: _mutable(list, list, list.extend),
+    dict: _mutable(dict, _dict_parts, _put_pairs),
+    set: _mutable(set, list, set.update),
+    OrderedDict: _mutable(OrderedDict, _dict_parts, _put_pairs),
+    Counter: _mutable(Counter, _dict_parts, _put_pairs),
+    defaultdict: _mutable(defaultdict, lambda it: [it.default_factory, *_dict_parts(it)], _put_defaultdict),
+    deque: _mutable(deque, lambda it: [it.maxlen, *it], lambda it, parts: it.extend(parts[1:]))._replace(
+        build=lambda parts: deque(maxlen=_plain_deque(parts[0]))
     ),
-    bytearray: _mutable(bytearray, lambda it: [bytes(it)], _set_bytearray),
+    bytearray: _mutable(bytearray, lambda it: [bytes(it)], lambda it, parts: it.extend(parts[0])),
     array: Form("array", lambda it: [it.typecode, it.tobytes()], lambda parts: array(parts[0]), _set_array, True),
     tuple: _frozen(tuple),
     frozenset: _frozen(frozenset),
@@ -211,63 +196,52 @@ def _changing(
     tag: str, parts: Callable[[Any], Parts], build: Callable[..., Any], refill: Callable[[Any, Any], None]
 ) -> Form:
     """Of a type whose values can be changed in place."""
-    form = simple_form(tag, parts, build)
-    return form._replace(keeps_identity=True, refill=refill, contents=_leaves)
+    return simple_form(tag, parts, build)._replace(keeps_identity=True, refill=refill)
 
 
-def _leaves(value: Any) -> Parts:
+def leaves(value: Any) -> Parts:
     library = type(value) not in FORMS and form_of(type(value))
     if not library and type(value) not in (list, tuple):
         return [value]
     parts = library.parts(value) if library else [len(value), *value]
-    return [leaf for part in parts for leaf in _leaves(part)]
+    return [leaf for part in parts for leaf in leaves(part)]
 
 
 def _numpy_forms(np: Any) -> dict[type, Form]:
-    array = _ArrayForm(np)
+    """Arrays of numbers, texts and times by their bytes, arrays of objects by their items."""
+
+    def plain_dtype(name: Any) -> Any:
+        found = np.dtype(name)
+        if found.kind not in "?biufcSUmM" or found.subdtype or found.fields:
+            raise ValueError(f"{name} is not the dtype of plain data")
+        return found
+
+    def parts(value: Any) -> Parts:
+        if value.dtype == object:
+            return ["O", value.shape, value.ravel().tolist()]
+        return [plain_dtype(value.dtype).str, value.shape, value.tobytes()]
+
+    def build(name: str, shape: tuple[int, ...], content: Any) -> Any:
+        if name != "O":
+            return np.frombuffer(bytearray(content), plain_dtype(name)).reshape(shape)
+        flat = np.empty(len(content), object)
+        for place, item in enumerate(content):
+            flat[place] = item
+        return flat.reshape(shape)
+
     scalar = simple_form(
-        "numpy.scalar",
-        lambda it: array.parts(np.asarray(it))[::2],
-        lambda name, content: array.build(name, (), content)[()],
+        "numpy.scalar", lambda it: parts(np.asarray(it))[::2], lambda name, content: build(name, (), content)[()]
     )
-    dtype = simple_form("numpy.dtype", lambda it: [array.plain_dtype(it).str], array.plain_dtype)
+    dtype = simple_form("numpy.dtype", lambda it: [plain_dtype(it).str], plain_dtype)
     scalars = set(np.sctypeDict.values()) - {np.void, np.object_}
     return {
-        np.ndarray: _changing("numpy.array", array.parts, array.build, np.copyto),
+        np.ndarray: _changing("numpy.array", parts, build, np.copyto),
         **dict.fromkeys(scalars, scalar),
         **dict.fromkeys({type(np.dtype(kind)) for kind in scalars}, dtype),
     }
 
 
-class _ArrayForm:
-    """Arrays of numbers, texts and times by their bytes, arrays of objects by their items."""
-
-    def __init__(self, np: Any) -> None:
-        self._np = np
-
-    def plain_dtype(self, name: Any) -> Any:
-        found = self._np.dtype(name)
-        if found.kind not in "?biufcSUmM" or found.subdtype or found.fields:
-            raise ValueError(f"{name} is not the dtype of plain data")
-        return found
-
-    def parts(self, value: Any) -> Parts:
-        if value.dtype == object:
-            return ["O", value.shape, value.ravel().tolist()]
-        return [self.plain_dtype(value.dtype).str, value.shape, value.tobytes()]
-
-    def build(self, name: str, shape: tuple[int, ...], content: Any) -> Any:
-        if name != "O":
-            return self._np.frombuffer(bytearray(content), self.plain_dtype(name)).reshape(shape)
-        flat = self._np.empty(len(content), object)
-        for place, item in enumerate(content):
-            flat[place] = item
-        return flat.reshape(shape)
-
-
 def _pandas_forms(pd: Any) -> dict[type, Form]:
-    times = _TimeForms(pd)
-
     def column(array: Any) -> Any:
         """The values of a column as something that has a form, such as an array."""
         return array if type(array) in (pd.Categorical, pd.arrays.DatetimeArray) else array.to_numpy()
@@ -320,49 +294,40 @@ def _pandas_forms(pd: Any) -> dict[type, Form]:
         ),
         type(pd.NaT): simple_form("pandas.NaT", lambda _: [], lambda: pd.NaT),
         type(pd.NA): simple_form("pandas.NA", lambda _: [], lambda: pd.NA),
-        **times.forms(),
+        **_time_forms(pd),
     }
 
 
-class _TimeForms:
+def _time_forms(pd: Any) -> dict[type, Form]:
     """Points in time by their nanoseconds, with the name of their zone."""
 
-    def __init__(self, pd: Any) -> None:
-        self._pd = pd
+    def zoned(made: Any, zone: str | None) -> Any:
+        return made.tz_localize("UTC").tz_convert(zone) if zone else made
 
-    def forms(self) -> dict[type, Form]:
-        pd = self._pd
-        return {
-            pd.Timestamp: simple_form("pandas.Timestamp", lambda it: [it.asm8, it.tz and str(it.tz)], self._timestamp),
-            pd.Timedelta: simple_form("pandas.Timedelta", lambda it: [it.asm8], pd.Timedelta),
-            pd.arrays.DatetimeArray: simple_form(
-                "pandas.DatetimeArray", self._parts, lambda *parts: self._index(*parts).array
-            ),
-            pd.DatetimeIndex: simple_form(
-                "pandas.DatetimeIndex",
-                lambda it: [*self._parts(it), it.name],
-                lambda *parts: self._index(*parts[:-1]).rename(parts[-1]),
-            ),
-            pd.TimedeltaIndex: simple_form(
-                "pandas.TimedeltaIndex",
-                lambda it: [it.to_numpy(), it.freqstr, it.name],
-                lambda content, freq, name: pd.TimedeltaIndex(content, freq=freq, name=name),
-            ),
-        }
-
-    def _parts(self, value: Any) -> Parts:
+    def parts(value: Any) -> Parts:
         zone = value.tz and str(value.tz)
         return [(value.tz_convert("UTC").tz_localize(None) if zone else value).to_numpy(), zone, value.freqstr]
 
-    def _index(self, content: Any, zone: str | None, freq: str | None) -> Any:
-        index = self._pd.DatetimeIndex(content)
-        index = index.tz_localize("UTC").tz_convert(zone) if zone else index
-        index.freq = freq
-        return index
+    def index(content: Any, zone: str | None, freq: str | None, name: Any = None) -> Any:
+        made = zoned(pd.DatetimeIndex(content), zone)
+        made.freq = freq
+        return made.rename(name)
 
-    def _timestamp(self, moment: Any, zone: str | None) -> Any:
-        made = self._pd.Timestamp(moment)
-        return made.tz_localize("UTC").tz_convert(zone) if zone else made
+    return {
+        pd.Timestamp: simple_form(
+            "pandas.Timestamp",
+            lambda it: [it.asm8, it.tz and str(it.tz)],
+            lambda moment, zone: zoned(pd.Timestamp(moment), zone),
+        ),
+        pd.Timedelta: simple_form("pandas.Timedelta", lambda it: [it.asm8], pd.Timedelta),
+        pd.arrays.DatetimeArray: simple_form("pandas.DatetimeArray", parts, lambda *it: index(*it).array),
+        pd.DatetimeIndex: simple_form("pandas.DatetimeIndex", lambda it: [*parts(it), it.name], index),
+        pd.TimedeltaIndex: simple_form(
+            "pandas.TimedeltaIndex",
+            lambda it: [it.to_numpy(), it.freqstr, it.name],
+            lambda content, freq, name: pd.TimedeltaIndex(content, freq=freq, name=name),
+        ),
+    }
 
 
 _MAKERS: dict[str, Callable[[Any], dict[type, Form]]] = {"numpy": _numpy_forms, "pandas": _pandas_forms}

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 from types import CodeType, ModuleType
 
-from model_accuracy_eval.sandbox.inside.cleanup import ProcessEnd, end_processes, reap
+from model_accuracy_eval.sandbox.inside.cleanup import ProcessEnd, end_processes, reap, wakeup_of_children
 from model_accuracy_eval.sandbox.inside.messages import (
     COMPILED,
     Gone,
@@ -46,11 +46,7 @@ class CaseRunner:
 
     def __init__(self, start: Start, max_output: int) -> None:
         self._start, self._max_output = start, max_output
-        self._wakeup, writer = os.pipe()
-        for descriptor in (self._wakeup, writer):
-            os.set_blocking(descriptor, False)
-        signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
-        signal.signal(signal.SIGCHLD, lambda *_: None)
+        self._wakeup = wakeup_of_children()
 
     def run(self, text: str) -> list[Json]:
         """How it ended (empty: well), why, and what it printed."""

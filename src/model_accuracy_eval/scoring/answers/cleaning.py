@@ -12,9 +12,11 @@ from model_accuracy_eval.records import Problem
 _END = re.compile(
     r"<\|(?:im_end|endoftext|eot_id|eom_id|end_of_text|return|call|start|endofassistant|END_OF_TURN_TOKEN|END_RESPONSE|"
     r"end_of_solution|user|im_start\|>user|role_end)(?:\|>|\b)|<(?:end|start)_of_turn>|<turn\|>|<｜(?:end▁of▁sentence|User)｜>"
-    r"|\[\|(?:endofturn|user)\|\]|(?:</s>|<eos>|<pad>|<\|end\|>|\[EOS\])\s*\Z"
+    r"|\[\|(?:endofturn|user)\|\]|\[gMASK\]|(?:</s>|<eos>|<pad>|<\|end\|>|\[EOS\])\s*\Z"
 )
 """The turn is over; what follows is the next one, which the model invents."""
+_ANSWERED = re.compile(r"\s*(?:\[\w{1,8}\])?[^<>\[\]【】\n]{1,80}(?=<eoa>(?!\s*\[))")
+"""A first line with the marks of Chinese prompts, such as [正确答案]C<eoa>; base models go on with other questions."""
 _HEAD = re.compile(
     r"\s*(?:(?:<s>|<bos>|<\|begin_of_text\|>|<\|im_start\|>\s*assistant\b|<\|assistant\|>|<\|START_RESPONSE\|>|"
     r"<\|begin_of_solution\|>|<\|start_header_id\|>\s*assistant\s*<\|end_header_id\|>|\[/INST\])\s*)+"
@@ -25,6 +27,9 @@ _THOUGHTS = (
     ("[THINK]", "[/THINK]"), ("◁think▷", "◁/think▷"), ("<|begin_of_thought|>", "<|end_of_thought|>"),
     ("<|START_THINKING|>", "<|END_THINKING|>"), ("<unused94>thought", "<unused95>"),
 )  # fmt: skip
+_MARKS = "<[◁"
+"""What every mark begins with."""
+_ANY_MARK = re.compile("|".join(re.escape(mark) for pair in _THOUGHTS for mark in pair))
 _CHANNEL = re.compile(r"<\|channel\|>\s*(\w+)[^<]{0,60}(?:<\|constrain\|>[^<]{0,30})?<\|message\|>")
 _JOINED = "assistantfinal"
 """What is left of harmony's marks where a service drops its tokens and keeps their words."""
@@ -32,20 +37,41 @@ _JOINED = "assistantfinal"
 
 def cleaned(text: str) -> str | None:
     """What the reply says; None where it is nothing but thoughts, such as one that was cut off before it closed."""
-    if "<" in text or "[" in text or "◁" in text:
-        if "<|channel|>" in text:
-            text = _of_final_channel(text)
-        for opening, closing in _THOUGHTS:
-            if opening in text or closing in text:
-                text = _without_thoughts(text, opening, closing)
+    if any(mark in text for mark in _MARKS):
+        text = _without_any_thoughts(text)
         if (head := _HEAD.match(text)) is not None:
             text = text[head.end() :]
         first = min(place for place in (text.find("<"), text.find("["), len(text)) if place >= 0)
         if (end := _END.search(text, first)) is not None:
             text = text[: end.start()]
+        if (answered := _ANSWERED.match(text)) is not None:
+            text = answered[0]
     elif text.startswith("analysis") and _JOINED in text:
         text = text.rpartition(_JOINED)[2]
     return text if text and not text.isspace() else None
+
+
+def lengths(text: str, reasoning: str = "") -> tuple[int, int]:
+    """How many characters of a reply are thought, and how many are what it says."""
+    if not any(mark in text for mark in _MARKS):
+        return len(reasoning.strip()), len(text.strip())
+    # A mark alone is no thought: some templates write an empty pair of them. So blanks do not count.
+    answer = _visible(_without_any_thoughts(text))
+    bare = _visible(_CHANNEL.sub("", _ANY_MARK.sub("", text)))
+    return _visible(reasoning) + max(0, bare - answer), answer
+
+
+def _visible(text: str) -> int:
+    return sum(map(len, text.split()))
+
+
+def _without_any_thoughts(text: str) -> str:
+    if "<|channel|>" in text:
+        text = _of_final_channel(text)
+    for opening, closing in _THOUGHTS:
+        if opening in text or closing in text:
+            text = _without_thoughts(text, opening, closing)
+    return text
 
 
 def _of_final_channel(text: str) -> str:
@@ -77,7 +103,7 @@ def _without_thoughts(text: str, opening: str, closing: str) -> str:
 _ENDING = 600
 _BRACKETS = (("(", ")"), ("{", "}"), ("[", "]"), ("<<", ">>"))
 _FORMULA_MARKS = ((r"\[", r"\]"), (r"\(", r"\)"), (r"\begin{", r"\end{"))
-_UNFINISHED = ("=", ":", "：", "+", "/", "^", "&", "\\")
+_UNFINISHED = ("=", ":", "：", "+", "/", "^", "&", "\\", "\ufffd", ",", ",$", "，", "、")
 _SENTENCE_ENDS = (".", "!", "?", "。")
 _JSON = re.compile(r"\s*(?:```\s?json)?\s*\{\s*[\"']")
 _LONG = 400
@@ -89,6 +115,8 @@ _LOOP, _MOST_LOOPS = 40, 2
 def is_cut_off(text: str) -> bool:
     """Whether the end of a reply shows that it was cut off."""
     end = text[-_ENDING:].rstrip("` \n")
+    if text.count(end[-_LOOP:]) > _MOST_LOOPS:
+        return True
     if end.endswith(_SENTENCE_ENDS):
         return bool(_JSON.match(text))
     last = end.rpartition("\n")[2]
@@ -98,7 +126,6 @@ def is_cut_off(text: str) -> bool:
         or last.rstrip("*_ ").endswith(_UNFINISHED)
         or (_JSON.match(text) and not end.endswith("}"))
         or (len(text) > _LONG and last[-1:].isalpha())
-        or end.count(end[-_LOOP:]) > _MOST_LOOPS
     )
 
 
@@ -115,6 +142,8 @@ _ANSWERS = frozenset((
     "答", "解答", "解", "回答", "답", "정답", "الإجابة",
 ))  # fmt: skip
 _LONGEST_LABEL = 20
+_LETTERED = re.compile(r"[\W_]{0,8}[A-J][).:]")
+"""A line that answers with an option."""
 
 
 def without_next_question(text: str, problem: Problem) -> str:
@@ -123,7 +152,7 @@ def without_next_question(text: str, problem: Problem) -> str:
     Without examples a question in a reply is a part of it, unless it comes behind a reply that is a single line, with
     an answer of its own. One at the very start is this question, repeated.
     """
-    begin = len(text) - len(text.lstrip())
+    begin = len(text) - len(text.lstrip(" \t\r\n:："))
     found = sorted(label for label in _labels(text) if label[0] > begin)
     questions = [label for label in found if label[1] in _QUESTIONS]
     if not questions:
@@ -134,7 +163,7 @@ def without_next_question(text: str, problem: Problem) -> str:
     last_answer = max((start for start, label in found if label in _ANSWERS), default=-1)
     for start, label in questions:
         is_alone = start <= second_line and not text[:start].rstrip().endswith((":", "："))
-        if label in shown or (is_alone and last_answer > start):
+        if label in shown or (is_alone and (last_answer > start or _LETTERED.match(text))):
             return text[:start]
     return text
 

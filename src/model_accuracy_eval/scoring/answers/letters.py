@@ -38,6 +38,8 @@ _FILLERS = (
     r"opzione|вариант|la|le|die|nicht|pas|选项?|選項?|选择|옵션|선택지)(?![a-z])){0,4}"
 )
 _VALUE = re.compile(_FILLERS + _OPENED)
+_ATTACHED = re.compile(r"[\s*_:：(（]{0,8}([A-J])(?=\d)")
+"""B46天: a letter, and right behind it perhaps the text of its option."""
 _TOGETHER = re.compile(r"[\s*_:：$\\(\[（【]{0,8}(?=[A-J]{2})(A?B?C?D?E?F?G?H?I?J?)(?![\w'’])")
 """ABD: several options, where one is asked for."""
 _NEXT = re.compile(
@@ -59,12 +61,16 @@ def _letter_at(reply: SaidText, claim: ClaimedAnswer) -> Value | None:
     if together := _TOGETHER.match(text, claim.start):
         return Value(None, *together.span(1))
     found = _VALUE.match(text, claim.start)
+    if found is None and (attached := _ATTACHED.match(text, claim.start)):
+        letter, start = attached[1], attached.end()
+        if (end := _end_of_option(text, start, letter, problem.choices)) > start:
+            return Value(letter, start, end)
     if found is None:
         end = min(claim.end, claim.start + _LONGEST_OPTION) if claim.strength != RESTATED else claim.start
         worded = option_that_is(text[claim.start : end], problem.choices)
         return Value(worded, claim.start, end) if worded else None
     letter, (start, end) = _capital(found["letter"]), found.span("letter")
-    if letter not in _known(problem):
+    if letter not in _LETTERS[: max(len(problem.choices), _WITHOUT_OPTIONS)]:
         return None
     several = another_letter(text, end, letter, problem.choices)
     end = _end_of_option(text, end, letter, problem.choices)
@@ -80,10 +86,6 @@ def _capital(letter: str) -> str:
 
 def _offered(problem: Problem) -> str:
     return _LETTERS[: len(problem.choices) or _WITHOUT_OPTIONS]
-
-
-def _known(problem: Problem) -> str:
-    return _LETTERS[: max(len(problem.choices), _WITHOUT_OPTIONS)]
 
 
 def another_letter(text: str, end: int, letter: str, choices: tuple[str, ...] = ()) -> int:
@@ -129,20 +131,23 @@ _CALLED_RIGHT = re.compile(
     r"(?![ ](?:only[ ])?(?:if|unless)\b)|(?:选?项)?(?:是|为)?正确|が正しい|が正解|[이가][ ]정답)"
 )
 _ALONE = re.compile(
-    rf"^[\s*_(>•-]{{0,6}}(?:(?i:option|choice|answer)[ ])?{_OPENED}[ \t*_)\]）}}.。$`\"'”】]{{0,8}}\s*?$", re.MULTILINE
+    rf"^[\s*_(>•-]{{0,6}}(?:(?i:option|choice|answer)[ ]|选项)?{_OPENED}[ \t*_)\]）}}.。$`\"'”】]{{0,8}}\s*?$",
+    re.MULTILINE,
 )
 _LEADING = re.compile(
-    r"[ \t*_(\[（]{0,8}(?:(?i:option|choice)[ ])?(?P<letter>[A-Z])(?:[)\]）.:：*]|__|,(?!\s?[A-Z]\b))"
+    r"[ \t*_:：.\"“(\[（]{0,8}(?:(?i:option|choice)[ ]|选项)?(?P<letter>[A-Z])[\"”]?"
+    r"(?:[)\]）.:：*。]|__|[,、](?!\s?[A-Z]\b)|[ \t]*(?:\Z|解析|解释|分析|理由))"
 )
-_BRACKETED = re.compile(r"\(([A-J])\)")
+_OPTION = re.compile(r"\((?P<letter>[A-J])\)|(?<![\w.])(?P<listed>[A-J])[:：、]")
 _BESIDE = re.compile(r"\b[A-Z][)*_]{0,3} (?:or|and) (?:option )?[*_(]{0,3}\Z")
 _NAMED = re.compile(
-    r"(?P<letter>[A-Z])(?<!\w[A-Z])(?:[.):*](?=[ *_)\n.:,])(?![^\n]*\n\s{0,2}[*_(]{0,3}(?!(?P=letter))[A-Z][).:*])"
+    r"(?P<letter>[A-Z])(?<![A-Za-z0-9][A-Z])(?:(?:[.):：、*](?=[ *_)\n.:,]|[^\x00-\x7f])|选?项|項)"
+    r"(?![^\n]*(?:\n\s{0,2}[*_(]{0,3}|[;；。])(?!(?P=letter))[A-Z][).:：*])"
     r"|(?=[*_.。)]{0,4}\s*\Z))"
 )
 """A letter with its mark, but no list of options."""
 _BEFORE_NAMED = re.compile(
-    r"(?:\b(?i:is|be|to|hence|thus|therefore),?[ ]"  # the best one is **B. Paris**
+    r"(?:(?:\b(?i:is|be|to|hence|thus|therefore),?|[是为為选選于於][:：]?)[ ]?"  # the best one is **B. Paris**
     r"|(?:(?<=[a-z,][ ])(?<!nd[ ])|(?<=\())(?=[*_(]{0,3}(?i:option|choice)[ ])"  # it is near to option B.
     r"|\b(?:is|be|are|to|from|gives|been)\b[^\n.:]{0,40}[:：][ *_]{0,3}\s{1,4})"  # the best one is:⏎⏎B. Paris
     r"[*_(]{0,4}(?:(?i:option|choice)[ ])?[*_(]{0,4}\Z"
@@ -165,7 +170,7 @@ def _weaker(reply: SaidText) -> Value | None:
         named = _only((one for one in letters if _is_named(text, one.start())), reply)
         if named and named.text:
             return named
-    return _of_line(reply, [(start, end) for start, end in _lines(text) if start < end])
+    return _of_line(reply, [line for line in _lines(text) if any(map(str.isalnum, text[slice(*line)]))])
 
 
 _LONGEST_ENDING = 2000
@@ -179,11 +184,13 @@ def _is_named(text: str, place: int) -> bool:
 def _of_line(reply: SaidText, lines: list[tuple[int, int]]) -> Value | None:
     """A letter at the beginning of the first line or at the end of the last, or the text of an option."""
     text = reply.text
+    if not lines:
+        return None
     # A line that goes on after a letter speaks of an option; only the first one of a reply may be its answer.
     leading = [line for start, end in lines if (line := _LEADING.match(text, start, end))]
     if leading and leading[0].start() == lines[0][0] and (value := _only(leading, reply)):
-        others = set(_BRACKETED.findall(text, leading[0].end(), lines[0][1])) - {value.text}
-        return Value(None, value.start, value.end) if others else value
+        others = {mark["letter"] or mark["listed"] for mark in _OPTION.finditer(text, leading[0].end(), lines[0][1])}
+        return Value(None, value.start, value.end) if others - {value.text} else value
     last = text[slice(*lines[-1])]
     for said in (last, last.rpartition(" is ")[2]):
         if worded_letter := option_that_is(said, reply.problem.choices):
@@ -208,31 +215,23 @@ def _lines(text: str) -> Iterator[tuple[int, int]]:
         start += len(line)
 
 
-def _statements(matches: Iterable[re.Match[str]], reply: SaidText) -> list[tuple[Value, bool]]:
-    """Statements about letters that can be options: those of the question, and A to J; and whether they deny."""
+def _only(matches: Iterable[re.Match[str]], reply: SaidText) -> Value | None:
+    """The one option that these statements affirm: of the question's letters, or of A to J."""
     text, low, problem = reply
-    found, beside = [], 0
+    values = []
     for match in matches:
         letter, (start, end) = _capital(match["letter"]), match.span("letter")
-        # A letter that stands beside another one is no statement of its own.
-        if start < beside:
-            continue
         beside = another_letter(text, end, letter, problem.choices)
         if not beside and _BESIDE.search(text, max(0, start - 30), start):
             continue  # "which of A and B is right"
         end = _end_of_option(text, end, letter, problem.choices)
         clause = max(0, start - 18, 1 + max(low.rfind(mark, 0, start) for mark in ",，.。"))
         denied = is_denied(low, clause, start, end) or not is_meant(low, low.rfind("\n", 0, start) + 1, start)
-        if letter in _offered(problem):
-            found.append((Value(None if beside else letter, start, end), denied))
-    return found
-
-
-def _only(matches: Iterable[re.Match[str]], reply: SaidText) -> Value | None:
-    values = [value for value, is_denied in _statements(matches, reply) if not is_denied]
-    if not values:
-        return None
-    return values[0] if len({value.text for value in values}) == 1 else Value(None, values[0].start, values[0].end)
+        if letter in _offered(problem) and not denied:
+            values.append(Value(None if beside else letter, start, end))
+    if len({value.text for value in values}) > 1:
+        return Value(None, values[0].start, values[0].end)
+    return values[0] if values else None
 
 
 _AROUND = " \t\r\n*_`\"'.。$"
@@ -242,7 +241,7 @@ def option_that_is(text: str, choices: tuple[str, ...]) -> str | None:
     """The option whose text, perhaps behind its letter, is the whole text; a letter is read as a letter."""
     reply = text.strip(_AROUND).lower()
     texts = [choice.strip(_AROUND).lower() for choice in choices]
-    lettered = re.fullmatch(r"\(?([a-z])[\s:.)–—-]{1,4}(.+)", reply, re.DOTALL)
+    lettered = re.fullmatch(r"\(?([a-z])[\s:.)–—-]{0,4}(.+)", reply, re.DOTALL)
     equal = [
         letter
         for letter, choice in zip(_LETTERS, texts, strict=False)

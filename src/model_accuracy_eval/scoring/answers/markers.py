@@ -71,7 +71,8 @@ LANGUAGES = {
     ),
     "Chinese": Words(
         ("答案", "正确选项", "正確選項"), "最终|最終", "正确|正確|因此|所以|故|本题|的", "是|为|為|选|選|应为|應為",
-        "不|非|并非", "错误|錯誤|误|常见|陷阱|不对", "等等|等一下|更正|其实|实际上",
+        r"不(?!正确的\w{0,4}[是为])|非|并非", r"(?:错误|錯誤|(?<!错)误)(?!的\w{0,4}[是为])|常见|陷阱|不对",
+        "等等|等一下|更正|其实|实际上",
         "是的?|对|對|有", "否|不是|不|没有|不对",
     ),
     "Japanese": Words(
@@ -108,11 +109,14 @@ RIGHT_OPTION = re.compile(
 )
 RIGHT_AFTER = re.compile(r" (?:correct[ae]?|corretta|giusta|certa)\b")
 _ADJECTIVES = rf"(?:{_words('final')}|{_words('right')})"
-BEFORE_LABEL = re.compile(
+_BEFORE_LABEL = (
     rf"[^\w\n]{{0,8}}(?:(?:{_words('final')}|{_words('right')}|{_words('final', spaced=False)}|"
     rf"{_words('right', spaced=False)})[^\w\n]{{0,3}}){{0,4}}"
 )
+BEFORE_LABEL = re.compile(_BEFORE_LABEL)
 """All that stands on the line before the noun of a label."""
+EXAMPLE = re.compile(rf"(?:\be\.g\.|\bfor (?:example|instance)|例如|比如){_BEFORE_LABEL}\Z")
+"""Before a statement that shows nothing but its form, as in a question that is repeated."""
 FINAL = re.compile(rf"(?:\b(?:{_words('final')})|{_words('final', spaced=False)})[\s_*-]{{0,3}}\Z")
 AFTER = re.compile(
     rf"(?![>\"'”])[ ]?(?:\([^()\n]{{1,30}}\))?(?:[ ]{_ADJECTIVES}\b)?[ \t*_`}}]{{0,6}}"
@@ -120,16 +124,22 @@ AFTER = re.compile(
     rf"|(?P<is>[^.:：\n]{{0,90}}?(?<!\w)(?:{_words('is_')})(?!\w))(?:[ \t]*[:：])?)"
 )
 AFTER_UNSPACED = re.compile(
-    rf"[\s*_]{{0,4}}(?:(?P<label>[】\]）)]?[\s*_]{{0,3}}[:：=]|】|[ ]?(?=[(（]?[a-z](?![a-z])))"
+    rf"[\s*_]{{0,4}}(?:(?P<label>[】\]）)]?[\s*_]{{0,3}}[:：=]|[】\]](?![和与之])|[ ]?(?=[(（]?[a-z](?![a-z])))"
     rf"|(?P<is>[^。.:：\n，,]{{0,20}}?(?:{_words('is_', spaced=False)}|[:：]))[\s:：]{{0,4}}(?:选项?|選項?)?)"
 )
 ENCLOSED = re.compile(
     r"[\"'](?:(?:final|correct|right|my)[_ ])?(?:answer|choice|option|letter|answer_letter|result|答案)[\"']"
-    r"\s{0,3}:\s{0,3}(?:(?P<quote>[\"'])(?P<text>.{0,1000}?)(?P=quote)|(?P<value>[^,}\n\"']{1,2000}))",
+    r"\s{0,3}:\s{0,3}(?:(?P<quote>[\"'])(?P<text>(?:\\.|.){0,1000}?)(?P=quote)"
+    r"|(?P<value>\[[^\]]{0,1000}\]|\{[^}]{0,1000}\}|[^,}\n\"']{1,2000}))",
     re.IGNORECASE | re.DOTALL,
 )
 """An answer in JSON."""
-TAGGED = re.compile(r"<(?:(?:final|correct)[_ ]?)?answer>(?P<tagged>[^<]{0,2000})", re.IGNORECASE)
+TAGGED = re.compile(
+    r"<(?:(?:final|correct)[_ ]?)?answer>(?P<tagged>[^<]{0,2000})"
+    r"|\[[^\[\]\n]{1,8}\](?P<ended>[^<>\[\]\n]{1,80})<eoa",
+    re.IGNORECASE,
+)
+HASHES = re.compile("####")
 BOX = re.compile(r"\\(?:boxed|fbox|framebox)\s{0,3}\{")
 BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 
@@ -156,7 +166,7 @@ WORD = re.compile(
 )
 """Between two answers: they do not stand side by side."""
 OF = re.compile(
-    r"\b(?:as\s+a|(?:of|to|for|about|behind|explain\w*)(?:\s+(?:the|this|my|your|correct|right|final)){0,3})\s+\Z"
+    r"请你?\Z|\b(?:as\s+a|(?:of|to|for|about|behind|explain\w*)(?:\s+(?:the|this|my|your|correct|right|final)){0,3})\s+\Z"
 )
 """Before the noun of a heading, such as "Explanation of the answer:", and in "as a result"."""
 WITHDRAWN = re.compile(any_of("wait"))
@@ -174,6 +184,8 @@ REFUSED = re.compile(
     r"\b(?:cannot|can['’]t|could not|(?:im|not )possible to|unable to|(?:does|do)(?: not|n['’]t)|not) (?:\w+ ){0,3}"
     r"(?:determined?|(?:enough|sufficient) information|answer|provide|know|specified|tell|see|find|solve)\b"
     r"|\b(?:we|you) (?:can (?:calculate|find|multiply|subtract|add|divide|use)|(?:need|have) to)\b(?!.*(?:=|therefore))"
+    r"|\bno (?:valid |real )?(?:solution|answer)\b|\banswer is (?:none|unknown)\b"
+    r"|\b(?:is|are)(?: \w+)? (?:undefined|infinite|divergent)\b"
     r"|will give (?:us|you)\b|无法(?:确定|回答|判断)"
 )
 """In a last sentence: what numbers it has are no answer, or only lead to one."""

@@ -1,4 +1,4 @@
-"""Replies to own questions: the answer that a reply gives, and its spellings that mean the same.
+"""Kinds of answers; and replies to own questions: the answer that a reply gives, and its spellings that mean the same.
 
 What a reply marks or states is read as everywhere. What people write besides is a text alone on its line, and a
 sentence that says it: "The capital is Paris." Such a sentence must not deny anything, and beside others it must speak
@@ -8,16 +8,63 @@ of what was asked. Where two readings differ, there is none, and the whole reply
 import html
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from model_accuracy_eval.records import Problem
+from model_accuracy_eval.records import MetricUse, Problem, Step
+from model_accuracy_eval.scoring import maths
 from model_accuracy_eval.scoring.answers import markers
 from model_accuracy_eval.scoring.answers.letters import choice_letter
 from model_accuracy_eval.scoring.answers.reader import what_is_said
 from model_accuracy_eval.scoring.answers.stated_numbers import as_number, number_answer
 from model_accuracy_eval.scoring.answers.stated_texts import maths_answer, short_answer
+
+# What kind of answers a dataset has: the right answers themselves decide.
+
+
+class AnswerKind(NamedTuple):
+    """How replies are read and judged where nobody has said so."""
+
+    name: str
+    reading: str
+    """What of a reply counts."""
+    filter: Step
+    metric: MetricUse
+
+
+_EXACT = MetricUse(name="exact", label="accuracy")
+_TEXT = MetricUse(name="exact", label="accuracy", args={"ignore_case": True, "ignore_blanks": True})
+_NUMBERS = AnswerKind("number", "the number", Step(name="number_answer"), MetricUse(name="number", label="accuracy"))
+_FORMULAS = AnswerKind(
+    "formula", "the formula", Step(name="maths_answer"), MetricUse(name="math_equal", label="accuracy")
+)
+_TEXTS = AnswerKind("text", "the text", Step(name="short_answer", args={"whole": True}), _TEXT)
+LETTERS = AnswerKind("letter", "the letter", Step(name="choice_letter"), _EXACT)
+KINDS = {kind.name: kind for kind in (_NUMBERS, _FORMULAS, _TEXTS, LETTERS)}
+
+_LATEX = re.compile(r"\\[A-Za-z]|\w\s*\^|^-?\d+/\d+$")
+_MATHS = re.compile(r"[\d\\^=]")
+_NO_PROBLEM = Problem(id=-1, messages=(), references=())
+
+
+def is_number(answer: str) -> bool:
+    """Whether an answer is a number that is read as itself in a reply: of 10^5 another one would be read."""
+    value = as_number(answer)
+    return value is not None and value == as_number(number_answer(answer, _NO_PROBLEM) or "")
+
+
+def answer_kind(right_answers: Sequence[str]) -> AnswerKind:
+    """Numbers, if every right answer is one; formulas, if LaTeX, powers or fractions occur and half of them or more are
+    mathematics; else texts."""
+    if all(map(is_number, right_answers)):
+        return _NUMBERS
+    if any(_LATEX.search(answer) for answer in right_answers):
+        formulas = sum(bool(_MATHS.search(answer)) and maths.is_readable(answer) for answer in right_answers)
+        if 2 * formulas >= len(right_answers):
+            return _FORMULAS
+    return _TEXTS
+
 
 # Spellings that mean the same.
 
@@ -75,7 +122,7 @@ def means(text: str, right: str) -> bool:
         return False
     wanted = spellings(right)
     aside = _ASIDE.search(text)
-    said = [text] if aside is None or _denies(aside[0]) else [text, text[: aside.start()]]
+    said = [text] if aside is None or _denies(aside[0]) else [text, text[: aside.start()].rstrip("*_")]
     number = as_number(right)
     return any(spellings(one) & wanted or (number is not None and as_number(one) == number) for one in said)
 
@@ -208,29 +255,25 @@ def said_whole(text: str, problem: Problem) -> str | None:
     return short_answer(text, problem, lines=any("\n" in right for right in problem.references), whole=True)
 
 
-class OwnKind(NamedTuple):
-    reading: str
-    """What of a reply counts, for people."""
-    read: Callable[[str, Problem], str | None]
-
-
-OWN_KINDS: Mapping[str, OwnKind] = {
-    "letter": OwnKind("the letter", choice_letter),
-    "number": OwnKind("the number", said_number),
-    "formula": OwnKind("the formula", maths_answer),
-    "text": OwnKind("the text", said_text),
-    "exact": OwnKind("the text letter by letter", said_whole),
-    "contains": OwnKind("what the reply contains", said_whole),
-    "regex": OwnKind("a pattern", said_whole),
-}
-
-
 MATCHES = {
     "contains": "a reply is right that contains a right answer as whole words",
     "exact": "the answer has to be the right one letter by letter",
     "regex": "right answers are patterns, which a right reply has somewhere",
 }
 """What a row or the user may say in place of what the right answer is."""
+READINGS = {
+    **{kind.name: kind.reading for kind in KINDS.values()},
+    "exact": "the text letter by letter",
+    "contains": "what the reply contains",
+    "regex": "a pattern",
+}
+"""What of a reply counts, for people."""
+_READERS: Mapping[str, Callable[[str, Problem], str | None]] = {
+    "letter": choice_letter,
+    "number": said_number,
+    "formula": maths_answer,
+    "text": said_text,
+}
 
 
 def kind_of(problem: Problem, match: str) -> str:
@@ -242,7 +285,7 @@ def kind_of(problem: Problem, match: str) -> str:
 def own_answer(text: str, problem: Problem, *, match: str = "auto") -> str | None:
     """The answer of a reply to an own question: a letter, a number, a formula or a text, as the row's `kind` says;
     `match`: auto, contains, exact or regex."""
-    return OWN_KINDS[kind_of(problem, match)].read(text, problem)
+    return _READERS.get(kind_of(problem, match), said_whole)(text, problem)
 
 
 @cache

@@ -48,19 +48,15 @@ def bbh_answer(text: str, problem: Problem, *, anywhere: bool = False) -> str | 
 
 
 _ANSWER_IS = re.compile(r"answer is \(?([A-J])")
-_ANSWER = re.compile(r"[aA]nswer:\s{0,99}([A-J])")
+_ANSWER = re.compile(r"^.*[aA]nswer:\s{0,99}([A-J])", re.MULTILINE)
 _STANDS_ALONE = re.compile(r"\b[A-J]\b")
 
 
 def mmlu_pro_answer(text: str, problem: Problem) -> str | None:
     """The first letter after "answer is", else the last after "answer:" on the first line that has one, else the last
     capital of A to J that stands alone."""
-    if found := _ANSWER_IS.search(text):
+    if found := _ANSWER_IS.search(text) or _ANSWER.search(text):
         return found[1]
-    if found := _ANSWER.search(text):
-        end = text.find("\n", found.start())
-        on_line = _ANSWER.finditer(text, found.start())
-        return [match[1] for match in on_line if end < 0 or match.start() < end][-1]
     return next(reversed(_STANDS_ALONE.findall(text)), None)
 
 
@@ -84,21 +80,24 @@ _QUESTION_BY_QUESTION = ("Lang_and_Usage", "Modern_Lit", "Fill_in_Blanks", "Read
 def gaokao_answer(text: str, problem: Problem, *, strict: bool = False) -> str | None:
     """The letters in a reply, with commas between several questions; the exam paper decides how to read them.
 
-    `strict` reads only what stands right after 【答案】, and only as many letters as there are questions.
+    `strict` reads the last 【答案】 alone, or all where each has one letter, and wants as many letters as questions.
     """
-    paper, questions, blocks = problem.category or "", _questions(problem), _blocks(text)
-    last = next(reversed(blocks), "")
-    if strict:
-        letters = _strictly(paper, blocks, questions)
-    elif "Physics" in paper:  # several letters: those of the last ten characters that are not blanks, if none is marked
-        letters = "".join(sorted(set(re.findall("[A-D]", last or "".join(text.split())[-10:]))))
+    paper, blocks = problem.category or "", _blocks(text)
+    questions, last = len(problem.references[0].split(",")), next(reversed(blocks), "")
+    if "Physics" in paper:  # several letters: those of the last ten characters that are not blanks, if none is marked
+        said = last if strict else last or "".join(text.split())[-10:]
+        return "".join(sorted(set(re.findall("[A-D]", said)))) or None
+    if strict and len(blocks) == questions and all(len(block) == 1 for block in blocks):
+        letters = "".join(blocks)
+    elif strict:
+        letters = last if len(last) == questions else ""
     elif "Cloze" in paper:  # the first five capitals of seven
         letters = "".join(re.findall("[A-G]", last or text)[:5])
     elif questions > 1 or any(name in paper for name in _QUESTION_BY_QUESTION):
         letters = _question_by_question(text, blocks, questions)
     else:
         letters = "".join((re.findall("[A-D]", last) or re.findall("[A-D]", text))[-1:])
-    return ("" if "Physics" in paper else ",").join(letters) if letters else None
+    return ",".join(letters) or None
 
 
 def _question_by_question(text: str, blocks: list[str], questions: int) -> str:
@@ -110,10 +109,6 @@ def _question_by_question(text: str, blocks: list[str], questions: int) -> str:
     return "".join(re.findall("[A-Z]", text)[:questions])
 
 
-def _questions(problem: Problem) -> int:
-    return len(problem.references[0].split(","))
-
-
 def _blocks(text: str) -> list[str]:
     """The letters after each 【答案】: up to the end of the answer if that is marked, else those right after it."""
     blocks = []
@@ -122,16 +117,6 @@ def _blocks(text: str) -> list[str]:
         first = _LETTERS.match(answer)
         blocks.append("".join(_LETTER.findall(inside if end else first[1] if first else "")))
     return [block for block in blocks if block]
-
-
-def _strictly(paper: str, blocks: list[str], questions: int) -> str:
-    """The last block, or all of them where each has the letter of one question."""
-    last = next(reversed(blocks), "")
-    if "Physics" in paper:
-        return "".join(sorted(set(last) & set("ABCD")))
-    if len(blocks) == questions and all(len(block) == 1 for block in blocks):
-        return "".join(blocks)
-    return last if len(last) == questions else ""
 
 
 # Replies with a grid: house → attribute → value, as JSON.

@@ -28,6 +28,8 @@ _MOST = 200
 """Statements and withdrawals that are looked at, the last ones: no reply that means something has more."""
 _LONGEST = 2000
 """Characters of one statement."""
+_LONGEST_INTRO = 24
+"""Characters before a statement that may say that it is the final one, or only an example."""
 _CONTEXT = 160
 """Characters before a statement that may say that it is not meant."""
 
@@ -85,7 +87,8 @@ def read(text: str, problem: Problem, kind: Wanted, *, flexible: bool = True) ->
         return None
     reply = SaidText(said, _lower(said), problem)
     claims = _claims(reply)
-    if found := _valued(kind, reply, claims) or _valued(kind, reply, _claims_in_other_words(reply)):
+    others = _ASCII_NOUNS if reply.low.isascii() else _NOUNS
+    if found := _valued(kind, reply, claims) or _valued(kind, reply, _in_order(reply, _announced(reply, others))):
         answer = _decided(reply, kind, found)
         # Where the end is missing, an answer in the midst of it may be one of many.
         is_weak = all(claim.strength >= STATED for claim, _ in found)
@@ -107,11 +110,15 @@ def what_is_said(text: str, problem: Problem) -> str | None:
     return said and without_next_question(said, problem)
 
 
-_PROGRAM = re.compile(r"```py.*?(?:```|\Z)", re.DOTALL)
+_PROGRAM = re.compile(r"```py.*?(?:```|(?=<answer>)|\Z)", re.DOTALL)
 
 
 def _valued(kind: Wanted, reply: SaidText, claims: Iterable[ClaimedAnswer]) -> "Found":
-    return [(claim, value) for claim in claims if (value := kind.at(reply, claim)) is not None]
+    return [
+        (claim, value)
+        for claim in claims
+        if not _is_copied(reply, claim) and (value := kind.at(reply, claim)) is not None
+    ]
 
 
 def _lower(text: str) -> str:
@@ -127,40 +134,51 @@ def _claims(reply: SaidText) -> list[ClaimedAnswer]:
     claims: list[ClaimedAnswer] = []
     # Looking for one character takes a twentieth of the time that looking for a word takes.
     if "{" in text and ('":' in text or "':" in text):
-        claims += _enclosed(markers.ENCLOSED, text)
-    if "<" in text and "answer>" in reply.low:
-        claims += _enclosed(markers.TAGGED, text)
+        claims += _marked(markers.ENCLOSED, text)
+    if "<" in text and ("answer>" in reply.low or "<eoa" in text):
+        claims += _marked(markers.TAGGED, text)
     if "{" in text and "box" in text:
         claims += _boxes(text)
     if "#" in text:
-        claims += _hashes(text)
+        claims += _marked(markers.HASHES, text)
     claims += _announced(reply, markers.NOUNS)
-    return sorted(claims, key=_place)[-_MOST:]
+    return _in_order(reply, claims)
 
 
-def _enclosed(pattern: re.Pattern[str], text: str) -> Iterator[ClaimedAnswer]:
+def _marked(pattern: re.Pattern[str], text: str) -> Iterator[ClaimedAnswer]:
+    """What the pattern encloses, else the line behind it."""
     for found in pattern.finditer(text):
-        yield ClaimedAnswer(MARKED, found.start(), *found.span(found.lastgroup or 0))
+        start, end = found.span(found.lastgroup) if found.lastgroup else (found.end(), _line_end(text, found.end()))
+        yield ClaimedAnswer(MARKED, found.start(), start, end)
 
 
-def _claims_in_other_words(reply: SaidText) -> list[ClaimedAnswer]:
-    nouns = _ASCII_NOUNS if reply.low.isascii() else _NOUNS
-    return sorted(_announced(reply, nouns), key=_place)[-_MOST:]
+def _in_order(reply: SaidText, claims: Iterable[ClaimedAnswer]) -> list[ClaimedAnswer]:
+    """The last ones, without those that only show the form of an answer, and without one that breaks off at the end in
+    the midst of what was claimed before."""
+    text = reply.text
+    ordered = sorted(claims, key=itemgetter(1))[-_MOST:]
+    if len(ordered) > 1 and text.startswith(text[ordered[-1].place :].rstrip(), ordered[-2].place):
+        del ordered[-1]
+    return [claim for claim in ordered if not _is_example(reply.low, claim.place)]
 
 
+def _is_example(low: str, place: int) -> bool:
+    return bool(markers.EXAMPLE.search(low, max(0, place - _LONGEST_INTRO), place))
+
+
+def _is_copied(reply: SaidText, claim: ClaimedAnswer) -> bool:
+    """Whether the claim and what leads to it are the prompt's: base models repeat it, with its examples."""
+    if claim.place < _COPIED:
+        return False
+    copy = reply.text[claim.place - _COPIED : claim.end]
+    problem = reply.problem
+    return copy in problem.text or any(copy in message.content for message in problem.messages)
+
+
+_COPIED = 60
+"""Characters before a claim that nobody writes twice."""
 _NOUNS = (*markers.OTHER_NOUNS, *markers.OPTION_NOUNS)
 _ASCII_NOUNS = tuple(filter(str.isascii, _NOUNS))
-
-
-def _hashes(text: str) -> Iterator[ClaimedAnswer]:
-    place = text.find("####")
-    while place >= 0:
-        end = place + 4
-        yield ClaimedAnswer(MARKED, place, end, _line_end(text, end))
-        place = text.find("####", end)
-
-
-_place = itemgetter(1)
 
 
 def _boxes(text: str) -> Iterator[ClaimedAnswer]:
@@ -206,10 +224,10 @@ def _announcement(reply: SaidText, noun: str, place: int) -> ClaimedAnswer | Non
     after = (markers.AFTER if is_spaced else markers.AFTER_UNSPACED).match(low, end)
     if after is None:
         return None
-    return _said(low, place, after) if noun not in markers.OPTION_NOUNS or _is_right_one(low, place, end) else None
-
-
-def _said(low: str, place: int, after: re.Match[str]) -> ClaimedAnswer | None:
+    if noun in markers.OPTION_NOUNS and not (
+        markers.RIGHT_OPTION.search(low, max(0, place - 12), place) or markers.RIGHT_AFTER.match(low, end)
+    ):
+        return None
     before = max(0, place - _CONTEXT)
     line = max(low.rfind("\n", before, place) + 1, before)
     is_label = after.lastgroup == "label"
@@ -217,12 +235,8 @@ def _said(low: str, place: int, after: re.Match[str]) -> ClaimedAnswer | None:
         return None
     # A label that begins the reply may stand before all of its reasoning.
     begins = is_label and line and markers.BEFORE_LABEL.fullmatch(low, line, place)
-    is_marked = begins or markers.FINAL.search(low, max(0, place - 24), place)
+    is_marked = begins or markers.FINAL.search(low, max(0, place - _LONGEST_INTRO), place)
     return ClaimedAnswer(MARKED if is_marked else STATED, place, after.end(), _line_end(low, after.end()))
-
-
-def _is_right_one(low: str, place: int, end: int) -> bool:
-    return bool(markers.RIGHT_OPTION.search(low, max(0, place - 12), place) or markers.RIGHT_AFTER.match(low, end))
 
 
 def is_meant(low: str, line: int, place: int) -> bool:
@@ -256,7 +270,9 @@ def _decided(reply: SaidText, kind: Wanted, found: Found) -> str | None:
     claim, value = live[place]
     if not kind.joins:
         before = live[place - 1][1]
-        if value.text not in {before.text, live[0][1].text} and _are_side_by_side(reply, before, claim):
+        between = reply.low[before.end : claim.place]
+        are_side_by_side = before.end <= claim.place and not markers.WORD.search(between)
+        if are_side_by_side and value.text not in {before.text, live[0][1].text}:
             return None
         if len({live[one][1].text for one in equals}) > 1:
             return _doubtful(_restated(reply, kind, value))
@@ -265,11 +281,6 @@ def _decided(reply: SaidText, kind: Wanted, found: Found) -> str | None:
 
 def _doubtful(answer: str | None) -> str | None:
     return answer and Doubtful(answer)
-
-
-def _are_side_by_side(reply: SaidText, value: Value, claim: ClaimedAnswer) -> bool:
-    between = reply.low[value.end : claim.place]
-    return value.end <= claim.place and not markers.WORD.search(between)
 
 
 def _since_withdrawal(reply: SaidText, found: Found) -> Found:

@@ -27,7 +27,7 @@ from model_accuracy_eval.scoring.maths import units
 _SIGN = r"(?:(?<![\w)\]])([-−+]))?\\?[$€£¥]?"  # the - of 10-5 and of "pages 3-7" is not a sign
 _DIGITS = r"((?<!\d,)\d{1,3}(?:,\d{3})+(?![,\d]\d)(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)"  # 1,2,3 is a list
 _NUMBER = re.compile(_SIGN + _DIGITS)
-_TIMES = r"\s*(?:[×·*xX]|\\times|\\cdot)\s*"
+_TIMES = r"\s*(?:[×·*xX]|\\?times|\\cdot)\s*"
 _EXPONENT = r"[-−+]?\d{1,3}"
 _SCIENTIFIC = re.compile(
     rf"(?<![\w.,^])(?:(\d+(?:\.\d+)?|\.\d+)[eE]({_EXPONENT})(?!\d)"
@@ -86,31 +86,54 @@ _OPENED = re.compile(
     r"rs\.?|(?:us|usd|eur|rmb)(?=[ $])|ca\.|environ|etwa|约|約|共|(?:a )?total of)[\s$*_~\\({]{0,4}){0,2}"
 )
 _RESULT = re.compile(rf"=[\s$*\\(]{{0,4}}(?:text\{{)?{_SIGN}{_DIGITS}")
-_OPERATOR = re.compile(r"[-+*/×÷−]|\\times|\\cdot|\b(?:x|times|plus|minus)\b")
+_OPERATOR = re.compile(r"[-+*/×÷−!]|\\times|\\cdot|\b(?:x|times|plus|minus)\b")
 _FRACTION = re.compile(r"\s?/\s?(\d+)(?!\d|/|\.\d)")
 _ASIDE = re.compile(r"\([^()]{0,300}\)|（[^（）]{0,300}）")
 _CIRCUMSTANCE = re.compile(
-    r"\b(?i:in|after|for|per|at|from|every|each|within|by|over|with|during|on|and|than)\s(?:the\s|all\s)?\Z"
+    r"\b(?i:in|after|for|per|at|from|every|each|within|by|over|with|during|on|and|than|least)\s(?:the\s|all\s)?\Z"
 )
-_OR = re.compile(r"(?:,|[\s$*\\)]{0,4}\b(?:or|oder|ou|или)\b[\s$*\\(]{0,4})\d")
+_FORMULA = re.compile(r"[\s*_:]{0,6}(?:\$\$?(?=[^$]*[\\^A-Za-z])|\\[(\[])(.{1,300}?)(?:\$|\\[)\]])")
+"""What is more than a number between dollars."""
+_ONE_OF_SEVERAL = re.compile(
+    r"(?:,|[\s$*\\)]{0,4}\b(?:or|oder|ou|или)\b[\s$*\\(]{0,4})\d"  # 5 or 6
+    r"|[ ]?(?:-(?=\S)|[–—~～])[ ]?[$€£]?\d|[至到]\d"  # 2-7
+    r"|[ ](?:to|bis|à|до)[ ][$€£]?\d(?!\d*[ ](?:significant|decimal|digits|places|[sd]\.?[fp]\b))"  # to 2 digits is one
+    r"|:(?!00(?!\d))\d"  # 3:2, 6:30; 2:00 is 2
+    r"|(?:\s*,\s*(?:and\s)?[-−]?[\d.]+)+[\s*$\\.\])}]*\Z"  # (1, 0)
+    r"|(?:(?!\b(?:between|of|from|both|because|since)\b)[^,;=(])*?\band\s+\$?\d(?!\d*[ ]of\b)"  # 5 hours and 30 minutes
+    r"|(?:[exyzn](?![A-Za-z]|[ ][a-z])|xy)"  # 4x, 2e
+)
+_NO_NUMBER = re.compile(
+    r"[\s*_:$\\({\[+−-]{0,6}(?i:∞|infty\b|infinit[ey]\b|undefined\b|diverge|does not exist|无穷|不存在)"
+)
 
 
 def _number_at(reply: SaidText, claim: ClaimedAnswer) -> Value | None:
-    """The number that a claim begins with, or that its calculation ends with; of a sentence about it the first number
-    that is no circumstance, such as "in 3 days"."""
+    """The value of the formula that a claim begins with; else the number it begins with, or that its calculation ends
+    with; of a sentence about it the first number that is no circumstance, such as "in 3 days"."""
     span = reply.text[claim.start : claim.end]
+    formula = (span, span) if claim.strength == BOXED else _FORMULA.match(span)
+    if formula and (found := _in_formula(formula[1])) is not None:
+        return Value(found or None, claim.start, claim.start + len(formula[0]))
     if claim.strength == BOXED:
-        found = _in_formula(span)
-        return None if found is None else Value(found or None, claim.start, claim.end)
+        return None
+    if _NO_NUMBER.match(span):
+        return Value(None, claim.start, claim.end)
     plain = _plain_numbers(_WITH_BLANKS.sub(lambda number: number[0].replace(number[1], ""), span, count=1))
     opened = _OPENED.match(plain)
     number = _NUMBER.match(plain, opened.end() if opened else 0)
-    if number is None:
+    if number is None or _SYMBOLIC.search(plain):
         return _number_behind(reply, claim, plain)
+    return _number_in_front(reply, claim, number, claim.start + len(span) - len(plain))
+
+
+def _number_in_front(reply: SaidText, claim: ClaimedAnswer, number: re.Match[str], begin: int) -> Value | None:
+    plain = number.string
     end = _SENTENCES.search(plain, number.end())
-    rest = plain[number.end() : end.start() if end else len(plain)].partition(", ")[0]
-    place = claim.start + number.end() + len(span) - len(plain)
-    if _OR.match(rest):
+    sentence = plain[number.end() : end.start() if end else len(plain)]
+    rest = sentence.partition(", ")[0]
+    place = begin + number.end()
+    if _ONE_OF_SEVERAL.match(sentence):
         return Value(None, claim.start, place)
     results = [*_RESULT.finditer(plain, number.end(), number.end() + len(rest))]
     if results and _OPERATOR.search(plain, number.end(), results[-1].start()):
@@ -120,20 +143,42 @@ def _number_at(reply: SaidText, claim: ClaimedAnswer) -> Value | None:
     return Value(_written(number), claim.start, place)
 
 
+_SYMBOLIC = re.compile(
+    r"[√π]|(?<![a-z])pi\b|sqrt|\\(?:log|ln|sin|cos|tan|binom)\b|(?<![A-Za-z])(?:log|ln|sin|cos|tan)[_(^]|\be\^|\d\s?(?:\^|\*\*)\s?[{(]?\d"
+    r"|\d!\.|(?<![A-Za-z])[\dn)]!\s?[/*(+)\\-]"
+)
+"""What makes of a number a part of a formula, such as 2π, 3^2023 and 8!/2."""
+_EQUALS = re.compile(r"[=≈]|\\approx\b|\b(?:approximately|about)\b")
+
+
+def _value_of(sentence: str, place: int) -> str:
+    """The number that a formula is said to be; empty where that is a formula too."""
+    end = _SENTENCES.search(sentence, place)
+    value = _EQUALS.split(sentence[: end.start() if end else len(sentence)])[-1]
+    number = None if _SYMBOLIC.search(value) else _NUMBER.search(value)
+    return _written(number) if number else ""
+
+
 _WITH_BLANKS = re.compile(r"(?<![\d.,])\d{1,3}([ \u00a0\u2009\u202f])\d{3}(?:\1\d{3})*(?=\s*(?:\Z|[.!]|[^\W\d_]))")
 
 
 def _number_behind(reply: SaidText, claim: ClaimedAnswer, plain: str) -> Value | None:
-    """The number of a claim that begins with something else."""
+    """The number of a claim that begins with something else, or with a part of a formula."""
+    if formula := _SYMBOLIC.search(plain):
+        return Value(_value_of(plain, formula.end()), claim.start, claim.end)
     if is_hash(reply, claim):
         return None
     number = _number_of_sentence(plain, is_announced=True)
     if number is None:
         return None
     place = max(claim.start, reply.text.find(number[0], claim.start, claim.end))
-    if re.search(r"\band\s+\$?\d", number.string[number.end() :]):
+    if _ANOTHER.match(number.string, number.end()):
         return Value(None, place, place + len(number[0]))
     return Value(_written(number), place, place + len(number[0]))
+
+
+_ANOTHER = re.compile(r".*?\band\s+\$?\d|[^,:=]*,\s?\w+\s?[:=]\s?\$?\d")
+"""Behind a number: and 7, or y = 7."""
 
 
 def _without_asides(text: str) -> str:
@@ -162,9 +207,9 @@ def _last_with_number(parts: list[str]) -> str | None:
     return next((part for part in reversed(parts) if _NUMBER.search(part)), None)
 
 
-_SENTENCES = re.compile(r"\.(?=[\s*$]|$)|[!?。；！？]|\n")
+_SENTENCES = re.compile(r"\.(?=[\s*$]|$)|!(?!\s?=)|[?。；！？]|\n")
 _IS_ANY = re.compile(r"\b(?:is|are|was|were|be|equals)\b|[=≈]")
-_EXPLANATION = re.compile(r"\b(?:because|since|where|while|with)\b")
+_EXPLANATION = re.compile(r"\b(?:because|since|where|while|to buy|with(?!.*\b(?:is|are|was|equals)\b))\b")
 _LISTED = re.compile(r"[\s$*\\]{0,4}(?:[-–+*×÷,]|and|times|plus|minus)[\s$*\\]{0,4}(?:and\s)?")
 
 
@@ -188,8 +233,11 @@ def _in_formula(box: str) -> str | None:
     try:
         value = maths.value_of(box)
     except maths.Unreadable:
-        return "".join(number.groups(""))
+        return "" if _STRUCTURED.search(box) else "".join(number.groups(""))
     return "" if value is None else _decimal(value)
+
+
+_STRUCTURED = re.compile(r"\\[dt]?frac|[*^=]")
 
 
 def _decimal(value: Fraction) -> str:
@@ -206,27 +254,37 @@ def _number_alone(reply: SaidText) -> Value | None:
         if len(line) < _LONGEST_ALONE and (number := _ALONE.match(_plain_numbers(line))):
             end = len(line) if text.startswith(line) else len(reply.text)
             return Value("".join(number.groups("")), 0, end)
-    return None
+    plain = _plain_numbers(text) if len(text) < _LONGEST_ALONE and not _NOT_ALONE.search(text) else ""
+    number = _NUMBER.match(plain)
+    several = _ONE_OF_SEVERAL.match(plain, number.end()) if number else None
+    # "600 and 634 make 1234" goes on to its answer.
+    is_all = several and (several.end() == len(plain) or len(_NUMBER.findall(plain)) <= 2)
+    return Value(None, 0, len(reply.text)) if is_all or _LIST.fullmatch(plain) else None
 
 
 _LONGEST_ALONE = 60
+_LIST = re.compile(r"\[[^\]]*\d[^\]]*, [^\]]*\d[^\]]*\]")
+_NOT_ALONE = re.compile(r"[\n=≈]")
 
 
 def _last_number(reply: SaidText) -> str | None:
     """The number of the last sentence that has one, unless the end of the reply is open."""
     text = reply.text.rstrip()
-    line = _last_with_number(text[-ENDING:].split("\n"))
-    if line is None:
-        return last_number(text, reply.problem)
     if has_open_end(text):
         return None
-    found = _number_of_sentence(_plain_numbers(_LABEL.sub("", line)), is_announced=False)
-    if found is None:
+    line = _last_with_number(text.split("\n"))
+    plain = _plain_numbers(_LABEL.sub("", line or ""))
+    if _SYMBOLIC.search(plain):
+        value = _value_of(plain, len(plain))
+        return Doubtful(value) if value else None
+    found = _number_of_sentence(plain, is_announced=False)
+    if not found or _RANGE.search(plain, 0, found.start()):
         return None
     is_only_one = len({number[0] for number in _NUMBER.finditer(text)}) == 1
     return _written(found) if is_only_one else Doubtful(_written(found))
 
 
+_RANGE = re.compile(r"\d[-–~～]\Z")
 _LABEL = re.compile(r"\A\s*(?:[-*•#]+\s*)?(?:step\s*)?\d+\s*[.):]\s", re.IGNORECASE)
 """The number of a step or of an item."""
 

@@ -20,7 +20,7 @@ from model_accuracy_eval.scoring.answers.stated_numbers import ENDING, has_open_
 # A formula.
 
 
-_SENTENCE = re.compile(r"(?:\.(?=\s|$)|。|\n).*", re.DOTALL)
+_SENTENCE = re.compile(r"(?:\.(?=\s|$)|。|\n|, where\b).*", re.DOTALL)
 _FORMULA = re.compile(r"(?<!\\)\$\$?([^$]{1,500}?)(?<!\\)\$\$?|\\\((.{1,500}?)\\\)|\\\[(.{1,500}?)\\\]", re.DOTALL)
 
 _DISPLAY = re.compile(r"[\s*_]{0,8}(?:\$\$|\\\[)(.{1,500}?)(?:\$\$|\\\])", re.DOTALL)
@@ -125,7 +125,7 @@ def _text_at(reply: SaidText, claim: ClaimedAnswer, *, lines: bool = False) -> V
     said = reply.text[claim.start : claim.end]
     if lines:
         said = reply.text[claim.start :]
-    said = _WRAPPED.sub(r"\1", said)
+    said = _WRAPPED.sub(r"\1", said).replace('\\"', '"')
     bold = _BOLD_END.search(said)
     return Value(_words(bold[1] if bold else said, lines=lines), claim.start, claim.end)
 

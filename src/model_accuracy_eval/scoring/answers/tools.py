@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from model_accuracy_eval.errors import BadValue
-from model_accuracy_eval.records import Counts, JSONObject, TaskSpec, ToolCall, ToolName
+from model_accuracy_eval.records import Counts, JSONObject, TaskSpec, ToolCall
 
 _BLOCK = re.compile(r"<tool_call>(.*?)</tool_call>", re.DOTALL)
 _FENCE = re.compile(r"\A`{3,}\w*\n(.*?)\n`{3,}\s*\Z", re.DOTALL)
@@ -148,15 +148,6 @@ _MAX_CHARACTERS = 1000
 """The longest expression; models write far shorter ones."""
 
 
-def calculate(expression: str) -> float | None:
-    """The value of an expression, which may have thousands commas; None for anything that a calculator does not do."""
-    try:
-        bare = expression.replace(",", "").strip()
-        return _value(ast.parse(bare, mode="eval").body) if len(expression) <= _MAX_CHARACTERS else None
-    except (SyntaxError, ValueError, ArithmeticError, RecursionError, MemoryError):
-        return None
-
-
 def _value(node: ast.AST) -> float:
     match node:
         case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
@@ -194,8 +185,13 @@ class Tool(NamedTuple):
 
 
 def _calculate(expression: str) -> str:
-    value = calculate(expression)
-    if value is None or not (isinstance(value, int) or math.isfinite(value)):
+    """The value of an expression, which may have thousands commas."""
+    bare = expression.replace(",", "").strip() if len(expression) <= _MAX_CHARACTERS else ""
+    try:
+        value = _value(ast.parse(bare, mode="eval").body)
+    except (SyntaxError, ValueError, ArithmeticError, RecursionError, MemoryError):
+        value = math.nan
+    if not (isinstance(value, int) or math.isfinite(value)):
         return (
             f"'{expression[:_QUOTED]}' cannot be worked out: write numbers, + - * / // and brackets, "
             "and divide by nothing that is 0."
@@ -204,7 +200,7 @@ def _calculate(expression: str) -> str:
     return str(value) if isinstance(value, int) else f"{value:.12g}"
 
 
-TOOLS: dict[ToolName, Tool] = {
+TOOLS: dict[str, Tool] = {
     "calculator": Tool(
         about="Works out an expression of numbers, + - * / // and brackets.",
         arguments={"expression": "What is to be worked out, for example (12 + 30) / 60"},
@@ -213,15 +209,18 @@ TOOLS: dict[ToolName, Tool] = {
 }
 
 
-def offered(names: Sequence[ToolName]) -> tuple[JSONObject, ...]:
+def offered(names: Sequence[str]) -> tuple[JSONObject, ...]:
     """The definitions that are sent, in OpenAI's format."""
-    return tuple(_definition(name, TOOLS[name]) for name in names)
+    return tuple(_definition(name, TOOLS[name].about, _texts(TOOLS[name].arguments)) for name in names)
 
 
-def _definition(name: str, tool: Tool) -> JSONObject:
-    properties = {argument: {"type": "string", "description": about} for argument, about in tool.arguments.items()}
-    parameters = {"type": "object", "properties": properties, "required": [*properties]}
-    return {"type": "function", "function": {"name": name, "description": tool.about, "parameters": parameters}}
+def _texts(arguments: dict[str, str]) -> JSONObject:
+    properties = {argument: {"type": "string", "description": about} for argument, about in arguments.items()}
+    return {"type": "object", "properties": properties, "required": [*properties]}
+
+
+def _definition(name: str, about: str, parameters: JSONObject) -> JSONObject:
+    return {"type": "function", "function": {"name": name, "description": about, "parameters": parameters}}
 
 
 _SCHEMA_TYPES = {"dict": "object", "float": "number", "tuple": "array", "any": "string"}
@@ -236,15 +235,8 @@ def native_name(name: str) -> str:
 def definitions(functions: Sequence[JSONObject]) -> tuple[JSONObject, ...]:
     """A row's own functions in OpenAI's format."""
     return tuple(
-        {
-            "type": "function",
-            "function": {
-                "name": native_name(function["name"]),
-                "description": function.get("description", ""),
-                "parameters": _schema(function["parameters"]),
-            },
-        }
-        for function in functions
+        _definition(native_name(one["name"]), one.get("description", ""), _schema(one["parameters"]))
+        for one in functions
     )
 
 
@@ -260,19 +252,18 @@ def _schema(part: JSONObject) -> JSONObject:
     return schema
 
 
-def use(call: ToolCall, names: Sequence[ToolName]) -> str:
+def use(call: ToolCall, names: Sequence[str]) -> str:
     """The answer of one of the offered tools to a call."""
-    known = next((name for name in names if name == call.name), None)
-    if known is None:
+    if call.name not in names:
         return f"There is no tool '{call.name[:_QUOTED]}'; there is {', '.join(names)}."
-    tool = TOOLS[known]
+    tool = TOOLS[call.name]
     try:
         arguments = json.loads(call.arguments)
     except (ValueError, RecursionError):
         arguments = None
     if not isinstance(arguments, dict) or not all(isinstance(arguments.get(name), str) for name in tool.arguments):
         return (
-            f"The arguments of {known} are a JSON object with texts for {', '.join(tool.arguments)}, "
+            f"The arguments of {call.name} are a JSON object with texts for {', '.join(tool.arguments)}, "
             f"but these came: {call.arguments[:_QUOTED]}"
         )
     return tool.work(*(arguments[name] for name in tool.arguments))
@@ -280,15 +271,13 @@ def use(call: ToolCall, names: Sequence[ToolName]) -> str:
 
 def check(task: TaskSpec) -> None:
     """Refuses tools for tasks other than chats that generate a text."""
-    if task.tools and (task.kind != "generate" or task.mode != "chat"):
+    if (task.tools or task.functions) and (task.kind != "generate" or task.mode != "chat"):
         raise BadValue(
-            f"{task.name}: tools ({', '.join(task.tools)}) are offered in chats that generate a text, "
-            f"but this task is of kind '{task.kind}' and mode '{task.mode}'."
+            f"{task.name}: tools and functions are offered in chats that generate a text, but this task is of kind "
+            f"'{task.kind}' and mode '{task.mode}'."
         )
     if task.tools and task.functions:
         raise BadValue(f"{task.name}: a task has tools of ours or functions of its rows, but not both.")
-    if task.functions and (task.kind != "generate" or task.mode != "chat"):
-        raise BadValue(f"{task.name}: functions are offered in chats that generate a text.")
     if task.tools and task.tool_rounds < 1:
         raise BadValue(f"{task.name}: tool_rounds is {task.tool_rounds}, but it has to be 1 or more.")
 

@@ -6,6 +6,7 @@ ones. Only `re` is imported: the author's own Python uses them too, in a separat
 
 import re
 from collections.abc import Callable
+from typing import NamedTuple
 
 # UltraEval's answers that are formulas: LaTeX in one spelling, so that \dfrac12, 1/2 and 0.5 are the same.
 
@@ -38,7 +39,7 @@ def plain(text: str) -> str:
     sides = formula.split("=")
     formula = sides[1] if len(sides) == 2 and len(sides[0]) <= 2 else formula
     try:
-        formula = _divided(_rooted(formula).replace(" ", ""))
+        formula = _with_braces(_with_braces(formula, "\\sqrt", 1).replace(" ", ""), "\\frac", 2)
     except IndexError:  # nothing follows the command
         return text
     formula = "\\frac{1}{2}" if formula == "0.5" else formula
@@ -53,23 +54,18 @@ def _replaced(text: str, pairs: tuple[tuple[str, str], ...]) -> str:
     return text
 
 
-def _braced(text: str) -> str:
-    return text if text[0] == "{" else f"{{{text[0]}}}{text[1:]}"
-
-
-def _rooted(text: str) -> str:
-    r"""\sqrt3 becomes \sqrt{3}."""
-    front, *rest = text.split("\\sqrt")
-    return front + "".join("\\sqrt" + _braced(piece) for piece in rest)
-
-
-def _divided(text: str) -> str:
-    r"""\frac12 becomes \frac{1}{2}; where one fraction has a single character, all stay as they are."""
-    front, *rest = text.split("\\frac")
+def _with_braces(text: str, command: str, arguments: int) -> str:
+    r"""\sqrt3 becomes \sqrt{3}, and \frac12 \frac{1}{2}; where a fraction has one character, all
+    stay as they are."""
+    front, *rest = text.split(command)
     for piece in rest:
-        if piece[0] != "{" and len(piece) < 2:
+        if piece[0] == "{":
+            front += command + piece
+        elif len(piece) < arguments:
             return text
-        front += "\\frac" + (piece if piece[0] == "{" else f"{{{piece[0]}}}{_braced(piece[1:])}")
+        else:
+            second = piece[1:] if arguments == 1 or piece[1] == "{" else f"{{{piece[1]}}}{piece[2:]}"
+            front += f"{command}{{{piece[0]}}}{second}"
     return front
 
 
@@ -102,15 +98,15 @@ def _without_words(text: str) -> str:
 
 def cloze(text: str) -> str | None:
     r"""The content of the last \boxed{}, else of the last $…$, else what follows the last =, else the last number."""
-    text = _after_prefix(_after_prefix(text, "The answer is therefore"), "答案是")
-    formula = _boxed(text) if "\\boxed" in text else _in_dollars(text) or _without_dollars(text)
+    for prefix in ("The answer is therefore", "答案是"):
+        if prefix in text:
+            text = (text.removeprefix(prefix) if text.startswith(prefix) else text.rpartition(prefix)[2]).strip()
+    if "\\boxed" in text:
+        formula = _boxed(text)
+    else:
+        in_dollars = re.findall(r"\$(.*)\$", text)[-1:]
+        formula = "".join(map(_right_side, in_dollars)) or _without_dollars(text)
     return None if formula is None else plain(formula)
-
-
-def _after_prefix(text: str, prefix: str) -> str:
-    if text.startswith(prefix):
-        return text[len(prefix) :].strip()
-    return text.rpartition(prefix)[2].strip() if prefix in text else text
 
 
 def _boxed(text: str) -> str | None:
@@ -128,11 +124,6 @@ def _right_side(text: str) -> str:
     return text.rsplit("=", maxsplit=1)[-1].lstrip(" ") if "=" in text else text
 
 
-def _in_dollars(text: str) -> str | None:
-    matches = re.findall(r"\$(.*)\$", text)
-    return _right_side(matches[-1]) if matches else None
-
-
 def _without_dollars(text: str) -> str | None:
     if "=" in text:
         return _right_side(text).rstrip(".").split("\\n")[0]
@@ -140,9 +131,6 @@ def _without_dollars(text: str) -> str | None:
     return numbers[-1] if numbers else None
 
 
-_AFTER_BODY = ("\nclass", "\ndef", "\n#", "\n@", "\nprint", "\nif", "<|endoftext|>")
-"""What begins after the body of a function."""
-_QUOTES = '"""'
 _INDENT = "    "
 
 
@@ -189,11 +177,6 @@ def gsm8k(text: str) -> str:
     return next((word for word in reversed(words) if word.isdigit()), words[0] if words else "")
 
 
-def hellaswag(text: str) -> str:
-    """The text from its first capital of A to D; without one, the whole text."""
-    return re.sub("^[^A-D]*(?=[A-D])", "", text)
-
-
 def gaokao_multi_question_choice(text: str) -> str:
     """Two readings with [SEP] between them: the capitals right after 【答案】, and all capitals."""
     marked = re.findall(r"【答案】\s*[:：]*\s*([A-Z])", text)
@@ -213,77 +196,83 @@ def agieval_single_answer(text: str) -> str:
     return next((match[1] for pattern in patterns if (match := re.search(pattern, text))), "")
 
 
-def humaneval(text: str) -> str:
-    """The program up to the first line that no longer belongs to the function."""
-    return text[: min([place for start in _AFTER_BODY if (place := text.find(start)) >= 0], default=len(text))]
-
-
 def humaneval_chatgpt(text: str) -> str:
     """The function's body, indented: from the first fence, without imports and head, up to two empty lines."""
     if "```" in text:
-        text = _fenced(text)
+        block = re.search(r"```(.*?)```", text, re.DOTALL)
+        text = block[1] if block else text.split("```")[1]
+        if block and not text.startswith("\n"):  # in a block that nothing closes, the word after the fence stays
+            text = text[text.find("\n") + 1 :]
     if text.strip().startswith(("from", "import")) and "def" in text:
-        text = _after_line(text, text.find("def"))
+        text = text[text.find("\n", text.find("def")) + 1 :]
     text = text.split("\n\n\n")[0]
     if text.strip().startswith("def"):
         text = text.partition("\n")[2]
-    if text.startswith(_INDENT):
-        return text
     if text.startswith(" "):
-        return _INDENT + text.lstrip()
+        return text if text.startswith(_INDENT) else _INDENT + text.lstrip()
     return "\n".join(_INDENT + line for line in text.split("\n"))
-
-
-def _fenced(text: str) -> str:
-    """The first block without the word after its fence; in a block that nothing closes, the word stays."""
-    block = re.search(r"```(.*?)```", text, re.DOTALL)
-    if block is None:
-        return text.split("```")[1]
-    return block[1] if block[1].startswith("\n") else _after_line(block[1], 0)
-
-
-def _after_line(text: str, place: int) -> str:
-    """What follows the line that contains this place; the whole text where it is the last line."""
-    return text[text.find("\n", place) + 1 :]
 
 
 def new_mbpp(text: str) -> str:
     """The program up to the docstring that begins a next task."""
-    quotes = [place for place in range(len(text)) if text.startswith(_QUOTES, place)]
+    quotes = [found.start() for found in re.finditer('(?=""")', text)]
     if len(quotes) % 2:
         return text[: quotes[0]].strip()
     pairs = zip(quotes[::2], quotes[1::2], strict=True)
     return text[: next((start for start, end in pairs if "def" in text[end:]), len(text))].strip()
 
 
-def _short(about: str, function: Callable[[str], str]) -> Callable[[str], str]:
-    function.__doc__ = about
-    return function
+def _capitals(letters: str, which: slice = slice(None)) -> Callable[[str], str]:
+    return lambda text: "".join(re.findall(letters, text)[which])
 
 
-POSTPROCESS: dict[str, Callable[[str], str | None]] = {
-    "exact_match_post": exact_match,
-    "until_return_post": _short("The first line that is not empty.", lambda text: text.strip().split("\n")[0].strip()),
-    "arithmetic_post": _short("What follows the last =.", lambda text: text.strip().split("=")[-1].strip()),
-    "theoremqa_post": theoremqa,
-    "gsm8k_post": gsm8k,
-    "hellaswag_post": hellaswag,
-    "bbh_post": bbh,
-    "math_post": final_answer,
-    "common_math_post": plain,
-    "agieval_cloze_post": cloze,
-    "gaokao_single_choice_post": _short(
-        "The last capital of A to D.", lambda text: "".join(re.findall("[A-D]", text)[-1:])
+class UltraevalPost(NamedTuple):
+    class_name: str
+    """In UltraEval's own Python."""
+    read: Callable[[str], str | None]
+    about: str = ""
+    """What the function does, where it does not say it."""
+
+
+POSTPROCESS = {
+    "exact_match_post": UltraevalPost("ExactMatchPost", exact_match),
+    "until_return_post": UltraevalPost(
+        "UntilReturnPost", lambda text: text.strip().split("\n")[0].strip(), "The first line that is not empty."
     ),
-    "gaokao_multi_question_choice_post": gaokao_multi_question_choice,
-    "gaokao_multi_choice_post": gaokao_multi_choice,
-    "gaokao_five_out_of_seven_post": _short(
-        "The first five capitals of A to G.", lambda text: "".join(re.findall("[A-G]", text)[:5])
+    "arithmetic_post": UltraevalPost(
+        "ArithmeticPost", lambda text: text.strip().split("=")[-1].strip(), "What follows the last =."
     ),
-    "agieval_single_answer_post": agieval_single_answer,
-    "agieval_multiple_answer_post": _short("All capitals of A to F.", lambda text: "".join(re.findall("[A-F]", text))),
-    "humaneval_post": humaneval,
-    "humaneval_chatgpt": humaneval_chatgpt,
-    "mbpp_post": _short("The program up to the first empty line.", lambda text: text.split("\n\n", maxsplit=1)[0]),
-    "new_mbpp_post": new_mbpp,
+    "theoremqa_post": UltraevalPost("TheoremQAPost", theoremqa),
+    "gsm8k_post": UltraevalPost("GSM8KPost", gsm8k),
+    "hellaswag_post": UltraevalPost(
+        "HellaSwagPost",
+        lambda text: re.sub("^[^A-D]*(?=[A-D])", "", text),
+        "The text from its first capital of A to D; without one, the whole text.",
+    ),
+    "bbh_post": UltraevalPost("BBHPost", bbh),
+    "math_post": UltraevalPost("MathPost", final_answer),
+    "common_math_post": UltraevalPost("CommonMathPost", plain),
+    "agieval_cloze_post": UltraevalPost("AGIEvalClozePost", cloze),
+    "gaokao_single_choice_post": UltraevalPost(
+        "GaoKaoSingleChoicePost", _capitals("[A-D]", slice(-1, None)), "The last capital of A to D."
+    ),
+    "gaokao_multi_question_choice_post": UltraevalPost("GaoKaoMultiQuestionChoicePost", gaokao_multi_question_choice),
+    "gaokao_multi_choice_post": UltraevalPost("GaoKaoMultiChoicePost", gaokao_multi_choice),
+    "gaokao_five_out_of_seven_post": UltraevalPost(
+        "GaoKaoFiveOutOfSevenPost", _capitals("[A-G]", slice(5)), "The first five capitals of A to G."
+    ),
+    "agieval_single_answer_post": UltraevalPost("AGIEvalSingleAnswerPost", agieval_single_answer),
+    "agieval_multiple_answer_post": UltraevalPost(
+        "AGIEvalMultipleAnswerPost", _capitals("[A-F]"), "All capitals of A to F."
+    ),
+    "humaneval_post": UltraevalPost(
+        "HumanEvalPost",
+        lambda text: re.split(r"\n(?:class|def|#|@|print|if)|<\|endoftext\|>", text)[0],
+        "The program up to the first line that no longer belongs to the function.",
+    ),
+    "humaneval_chatgpt": UltraevalPost("HumanEvalGPT", humaneval_chatgpt),
+    "mbpp_post": UltraevalPost(
+        "MbppPost", lambda text: text.split("\n\n", maxsplit=1)[0], "The program up to the first empty line."
+    ),
+    "new_mbpp_post": UltraevalPost("NewMbppPost", new_mbpp),
 }

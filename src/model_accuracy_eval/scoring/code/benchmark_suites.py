@@ -11,7 +11,7 @@ from collections.abc import Callable
 from model_accuracy_eval.errors import UnknownName
 from model_accuracy_eval.records import JSONObject, Problem
 from model_accuracy_eval.records.code import Limits, Program
-from model_accuracy_eval.scoring.code import solutions
+from model_accuracy_eval.scoring.code.case_programs import apps, codecontests, livecodebench
 from model_accuracy_eval.scoring.code.code_syntax import (
     called_function,
     is_declaration,
@@ -21,16 +21,8 @@ from model_accuracy_eval.scoring.code.code_syntax import (
     parse_expression,
 )
 from model_accuracy_eval.scoring.code.evalplus import agreement
-from model_accuracy_eval.scoring.code.solutions import solution
-from model_accuracy_eval.scoring.code.suite_programs import (
-    apps,
-    codecontests,
-    foreign,
-    foreign_code,
-    livecodebench,
-    multipl_e,
-    multipl_e_code,
-)
+from model_accuracy_eval.scoring.code.foreign_programs import foreign, foreign_code, multipl_e, multipl_e_code
+from model_accuracy_eval.scoring.code.solutions import FENCES, fenced_blocks, solution
 
 Suite = Callable[..., Program]
 
@@ -99,19 +91,11 @@ def predicted_input(code: str, row: JSONObject) -> Program:
     return Program(code=program, tests=tests, entry_points=("predicted",))
 
 
-SUITES: dict[str, Suite] = {
-    "humaneval": humaneval,
-    "asserts": asserts,
-    "agreement": agreement,
-    "unit_tests": unit_tests,
-    "predicted_output": predicted_output,
-    "predicted_input": predicted_input,
-    "foreign": foreign,
-    "multipl_e": multipl_e,
-    "livecodebench": livecodebench,
-    "apps": apps,
-    "codecontests": codecontests,
-}
+_SUITES: tuple[Suite, ...] = (
+    humaneval, asserts, agreement, unit_tests, predicted_output, predicted_input, foreign, multipl_e, livecodebench,
+    apps, codecontests,
+)  # fmt: skip
+SUITES = {suite.__name__: suite for suite in _SUITES}
 
 
 def find_suite(name: str) -> Suite:
@@ -175,7 +159,7 @@ def expression(text: str, problem: Problem, *, calls: str = "", compared: bool =
 
     `compared` takes the right side of `assert f(…) == …`, `calls` the arguments of the call of that function.
     """
-    parts = _TAGGED.findall(text) or [block.text for block in solutions.fenced_blocks(text)]
+    parts = _TAGGED.findall(text) or [block.text for block in fenced_blocks(text)]
     if not parts:
         reply = text.strip()
         parts = [reply if _single_expression(reply) else reply.rpartition("\n")[2]]
@@ -209,21 +193,11 @@ def _is_argument_list(source: str) -> bool:
     return isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "_"
 
 
-_ALIASES = {
-    "python": {"py", "python3", "py3", "pypy", "pypy3"},
-    "cpp": {"c++", "cc", "cxx", "cpp17", "c++17"},
-    "javascript": {"js", "node", "nodejs"},
-    "go": {"golang"},
-    "rust": {"rs"},
-    "bash": {"sh", "shell"},
-}
-
-
 def script(text: str, _problem: Problem, *, language: str = "python") -> str | None:
     """The program in the last block of the language, else in the last one that names no other; without a block, the
     whole reply, which must be Python if that is the language."""
-    names = {language, *_ALIASES.get(language, ())}
-    blocks = solutions.fenced_blocks(text.replace("\r\n", "\n"))
+    names = FENCES.get(language, (language,))
+    blocks = fenced_blocks(text.replace("\r\n", "\n"))
     named = [block.text for block in blocks if block.language in names]
     unnamed = [block.text for block in blocks if not block.language]
     if blocks:
@@ -241,11 +215,7 @@ def last_fence(text: str, _problem: Problem) -> str | None:
     return code if code.strip() else None
 
 
-CODE_EXTRACTORS: dict[str, Callable[..., str | None]] = {
-    "python_code": python_code,
-    "foreign_code": foreign_code,
-    "multipl_e_code": multipl_e_code,
-    "expression": expression,
-    "script": script,
-    "last_fence": last_fence,
-}
+_EXTRACTORS: tuple[Callable[..., str | None], ...] = (
+    python_code, foreign_code, multipl_e_code, expression, script, last_fence,
+)  # fmt: skip
+CODE_EXTRACTORS = {extractor.__name__: extractor for extractor in _EXTRACTORS}

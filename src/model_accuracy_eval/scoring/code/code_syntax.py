@@ -1,14 +1,16 @@
-"""Python as the parser sees it: how much of a text is code, which names it defines, and which function asserts call."""
+"""Python as the parser sees it: how much of a text is code, what it defines, and what tests take from a program."""
 
 import ast
 import builtins
 import contextlib
 import re
+import symtable
 import sys
 import threading
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 # Python read into a tree, by one thread at a time.
@@ -175,22 +177,86 @@ def called_function(asserts: Sequence[str]) -> str:
 
 def _called_names(source: str) -> Iterator[str]:
     """Called names from the outside in, left to right, without methods and functions of modules."""
-    tree = parse(source.strip())
-    for node in ast.walk(tree) if tree else ():
-        if (
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Name)
-            and node.func.id not in sys.stdlib_module_names
-        ):
-            yield node.func.id
+    for node in _nodes(source.strip()):
+        function = node.func if isinstance(node, ast.Call) else None
+        if isinstance(function, ast.Name) and function.id not in sys.stdlib_module_names:
+            yield function.id
+
+
+# What the source of tests says: which names they take from elsewhere, and how they may reach into a program.
+
+
+_COMMANDED = frozenset({"dictConfig", "unsafe_load", "full_load", "UnsafeLoader", "FullLoader"})
+"""What calls functions by names that stand in data. Python tells of texts that are executed, and not of this."""
+_COMPUTING = frozenset({
+    "abc", "array", "base64", "bisect", "calendar", "cmath", "collections", "concurrent", "contextlib", "copy", "csv",
+    "dataclasses", "datetime", "decimal", "enum", "fractions", "functools", "hashlib", "heapq", "io", "itertools",
+    "json", "math", "numbers", "numpy", "operator", "pandas", "pprint", "random", "re", "statistics", "string",
+    "struct", "sys", "textwrap", "threading", "time", "types", "typing", "unicodedata", "unittest", "uuid", "zoneinfo",
+})  # fmt: skip
+"""Modules whose functions change nothing that two processes do not share."""
+_REACHING = frozenset({
+    "globals", "locals", "vars", "setattr", "delattr", "mock", "__builtins__", "__import__",
+    "argv", "modules", "setrecursionlimit", "assertWarns", "assertWarnsRegex", "assertLogs", "assertNoLogs",
+})  # fmt: skip
+
+
+@lru_cache(maxsize=16)  # samples of a problem come together, and their tests may have megabytes
+def free_names(source: str) -> frozenset[str]:
+    """Names that the source uses and does not bind at its top level; none for what is no Python."""
+    try:
+        with no_warnings():
+            table = symtable.symtable(source, "<tests>", "exec")
+    except (SyntaxError, ValueError, RecursionError):
+        return frozenset()
+    scopes = [table]
+    for scope in scopes:
+        scopes += scope.get_children()
+    symbols = [it for scope in scopes for it in scope.get_symbols() if scope is table or it.is_global()]
+    bound = {it.get_name() for it in symbols if it.is_assigned() or it.is_imported()}
+    used = {it.get_name() for it in symbols if it.is_referenced()}
+    return frozenset(name for name in used - bound if not name.startswith("__"))
 
 
 def called_names(source: str) -> list[str]:
     """The functions and classes that a source calls and neither defines, imports nor has from Python."""
+    calls = (node.func for node in _nodes(source) if isinstance(node, ast.Call))
+    called = {function.id for function in calls if isinstance(function, ast.Name)}
+    return sorted(called & free_names(source) - {*dir(builtins)})
+
+
+@lru_cache(maxsize=16)
+def imports_of(source: str) -> str:
+    """What the source imports at its top level, as source."""
+    tree = parse(source) if re.search(r"^(import|from)\s", source, re.MULTILINE) else None
+    nodes = tree.body if tree else []
+    return "\n".join(ast.unparse(node) for node in nodes if isinstance(node, (ast.Import, ast.ImportFrom)))
+
+
+def calls_by_data(tests: str) -> bool:
+    """Whether the tests call what data names: then a process of their own is no protection."""
+    return any(getattr(node, name, None) in _COMMANDED for node in _nodes(tests) for name in ("id", "attr", "name"))
+
+
+def is_plain(tests: str) -> bool:
+    """Whether the tests do no more than call, compute and compare. All others may need the program's own process: they
+    patch, inspect, set variables, or expect warnings or log records."""
+    return all(map(_is_plain, _nodes(tests)))
+
+
+def _is_plain(node: ast.AST) -> bool:
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
+        modules = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
+        return all(it.partition(".")[0] in _COMPUTING and "mock" not in it.split(".") for it in modules)
+    if isinstance(node, ast.Attribute):
+        is_own = isinstance(node.value, ast.Name) and node.value.id in {"self", "cls"}
+        return (is_own or isinstance(node.ctx, ast.Load)) and node.attr not in _REACHING
+    if isinstance(node, (ast.Name, ast.alias)):
+        return (node.id if isinstance(node, ast.Name) else node.name) not in _REACHING
+    return not isinstance(node, (ast.AsyncFunctionDef, ast.Await))
+
+
+def _nodes(source: str) -> list[ast.AST]:
+    """None of what cannot be read, which does not run at all."""
     tree = parse(source)
-    nodes = list(ast.walk(tree)) if tree else []
-    own = {node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
-    own |= {name for node in nodes if isinstance(node, ast.stmt) for name in names_of(node)}
-    own |= {node.arg for node in nodes if isinstance(node, ast.arg)}
-    called = {node.func.id for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
-    return sorted(called - own - {*dir(builtins)})
+    return list(ast.walk(tree)) if tree else []

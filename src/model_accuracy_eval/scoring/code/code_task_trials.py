@@ -30,7 +30,6 @@ _SYNTAX_CHECKS = {
     "perl": ("tests.pl", "perl -c tests.pl"),
 }
 """Language → a file for the tests, and a command that reads it and does not run it."""
-_STUB = "def {name}(*args, **kwargs):\n    return object()\n"
 _LEAVE_OUT = "leave `filters` out, and it is read as its language needs"
 _SHOWN = 300
 """Characters of what the sandbox says."""
@@ -80,92 +79,63 @@ def has_trials(prepared: PreparedDataset) -> bool:
 def trials(task: TaskSpec, problem: Problem) -> Iterator[Trial | str]:
     """The trials of one problem; a text is an objection that needs no trial."""
     for pipeline, use in own_uses(task):
-        nothing = _program(use, problem, "")
+        asks: Any = metric(use.name).asks
+        nothing: Program = asks("", problem, **use.args)
+        empty = msgspec.structs.replace(nothing, code="", reference="")
+        must_fail = Trial(empty, passes=False, objection="its tests pass for an empty program")
         if not nothing.tests.strip():
             yield "it has no tests"
         elif "{answer}" not in f"{use.args.get('code', '{answer}')}{use.args.get('tests', '')}":
             yield "'code' has no {answer}, so that no reply would be run"
         elif nothing.reference:
-            yield from _with_solution(task, problem, pipeline, use, nothing)
+            solution = msgspec.structs.replace(nothing, code=nothing.reference)
+            yield _of_solution(task, problem, pipeline, use, solution)
+            if nothing.language != "python" or isinstance(nothing, CaseProgram):  # else the sandbox breaks the solution
+                yield must_fail
         else:
-            yield from _without_solution(nothing)
+            yield must_fail
+            if not isinstance(nothing, CaseProgram):
+                yield from _of_tests(nothing)
 
 
-def _program(use: MetricUse, problem: Problem, answer: str) -> Program:
-    asks: Any = metric(use.name).asks
-    program: Program = asks(answer, problem, **use.args)
-    return program
+def _of_solution(
+    task: TaskSpec, problem: Problem, pipeline: Pipeline, use: MetricUse, solution: Program
+) -> Trial | str:
+    """It must pass, and be read out of a reply that is no more than its block."""
+    names = ", ".join(step.name for step in pipeline.filters) or "no filter"
+    if use.args.get("code", "{answer}") != "{answer}" or any(it.name not in _CODE_FILTERS for it in pipeline.filters):
+        return Trial(solution, passes=True)
+    tag = solution.language.removesuffix("_test")
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", solution.code)), default=0))  # that none within it ends
+    reply = judging.constant_sample(problem, f"{fence}{tag}\n{solution.code}\n{fence}")
+    alone = msgspec.structs.replace(pipeline, metrics=(use,))
+    card = Scorecard(msgspec.structs.replace(task, parts=(), pipelines=(alone,), scorer=None), 1, (1,))
+    asked = [ask for ask in card.asks(msgspec.structs.replace(problem, part=()), [reply]) if isinstance(ask, Program)]
+    if not asked:
+        return f"{names} sees no program in a reply that is its solution in a ```{tag} block; {_LEAVE_OUT}"
+    if asked[0] == solution:
+        return Trial(solution, passes=True)
+    how = f"its solution passes, but not as {names} reads it out of a reply with a ```{tag} block; {_LEAVE_OUT}"
+    return Trial(asked[0], passes=True, objection=how, plain=solution)
 
 
-def _with_solution(
-    task: TaskSpec, problem: Problem, pipeline: Pipeline, use: MetricUse, nothing: Program
-) -> Iterator[Trial | str]:
-    """In Python, the sandbox also runs a broken solution, which must fail, before it judges anything."""
-    solution = msgspec.structs.replace(nothing, code=nothing.reference)
-    takes_all = use.args.get("code", "{answer}") == "{answer}" and all(
-        step.name in _CODE_FILTERS for step in pipeline.filters
-    )
-    if not takes_all:
-        yield Trial(solution, passes=True)
-    else:
-        tag = nothing.language.removesuffix("_test")
-        names = ", ".join(step.name for step in pipeline.filters) or "no filter"
-        how = f"its solution passes, but not as {names} reads it out of a reply with a ```{tag} block; {_LEAVE_OUT}"
-        read = _read(task, problem, pipeline, use, _fenced(nothing.reference, tag))
-        if read is None:
-            yield f"{names} sees no program in a reply that is its solution in a ```{tag} block; {_LEAVE_OUT}"
-        else:
-            changed = read != solution
-            yield Trial(read, passes=True, objection=how, plain=solution) if changed else Trial(solution, passes=True)
-    if nothing.language != "python" or isinstance(nothing, CaseProgram):
-        yield _empty(nothing)
-
-
-def _fenced(code: str, tag: str) -> str:
-    """A block that no fence within the code ends."""
-    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", code)), default=0))
-    return f"{fence}{tag}\n{code}\n{fence}"
-
-
-def _read(task: TaskSpec, problem: Problem, pipeline: Pipeline, use: MetricUse, reply: str) -> Program | None:
-    """The program that a reply becomes."""
-    alone = msgspec.structs.replace(
-        task, parts=(), pipelines=(msgspec.structs.replace(pipeline, metrics=(use,)),), scorer=None
-    )
-    asks = Scorecard(alone, 1, (1,)).asks(
-        msgspec.structs.replace(problem, part=()), [judging.constant_sample(problem, reply)]
-    )
-    return next((ask for ask in asks if isinstance(ask, Program)), None)
-
-
-def _without_solution(nothing: Program) -> Iterator[Trial]:
-    yield _empty(nothing)
-    if isinstance(nothing, CaseProgram):
-        return
-    if nothing.language == "python":
-        yield from _of_python_tests(nothing)
-    elif nothing.language in _SYNTAX_CHECKS:
+def _of_tests(nothing: Program) -> Iterator[Trial]:
+    """Without a solution: they can be read, and what gives them nothing does not pass."""
+    if nothing.language in _SYNTAX_CHECKS:
         file, command = _SYNTAX_CHECKS[nothing.language]
         check = Program(code="", tests=command, files={file: nothing.tests}, language="bash", limits=nothing.limits)
         yield Trial(check, passes=True, objection=f"its tests are no {nothing.language}")
-
-
-def _of_python_tests(nothing: Program) -> Iterator[Trial]:
+    if nothing.language != "python":
+        return
     if parse(nothing.tests) is None:
         # This program's Python cannot read them; that of the sandbox may be newer.
         code = f"def source():\n    return {nothing.tests!r}\n"
         check = Program(code=code, tests="compile(source(), 'tests', 'exec')", entry_points=("source",))
         yield Trial(check, passes=True, objection="its tests are no Python")
-    names = [name for name in nothing.entry_points if name.isidentifier()] or called_names(nothing.tests)
-    if names:
-        stub = "".join(_STUB.format(name=name) for name in names)
+    if names := [name for name in nothing.entry_points if name.isidentifier()] or called_names(nothing.tests):
+        stub = "".join(f"def {name}(*args, **kwargs):\n    return object()\n" for name in names)
         objection = f"its tests pass for {', '.join(names)} that only return object()"
         yield Trial(msgspec.structs.replace(nothing, code=stub), passes=False, objection=objection)
-
-
-def _empty(nothing: Program) -> Trial:
-    program = msgspec.structs.replace(nothing, code="", reference="")
-    return Trial(program, passes=False, objection="its tests pass for an empty program")
 
 
 # Programs to run before anything is asked: a sandbox where even the reference solution fails can judge nothing.

@@ -110,15 +110,17 @@ class _Negater(ast.NodeTransformer):
         return self.visit_FunctionDef(node)
 
     def visit_Assert(self, node: ast.Assert) -> ast.stmt:
-        test = self._negated_comparison(node.test) or _other_expectation(node.test)
-        test = test or ast.UnaryOp(ast.Not(), node.test)
+        test = self._other_expectation(node.test) or ast.UnaryOp(ast.Not(), node.test)
         return self._check(node, ast.Assert(test=test, msg=None))
 
     def visit_Expr(self, node: ast.Expr) -> ast.stmt:
         call = node.value
-        if isinstance(call, ast.Call) and _equality(call) and (other := _other_expectation(call)):
+        if not isinstance(call, ast.Call):
+            return node
+        is_equality = _name(call).startswith("assert_") and _name(call) in _EQUALITIES
+        if is_equality and (other := self._other_expectation(call)):
             return self._check(node, ast.Expr(other))
-        if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.args):
+        if not (isinstance(call.func, ast.Attribute) and call.args):
             return node
         if (args := self._negated_args(call.func.attr, call.args)) is not None:
             return self._check(node, ast.Expr(ast.Call(call.func, args, call.keywords)))
@@ -128,31 +130,67 @@ class _Negater(ast.NodeTransformer):
         return node
 
     def _negated_args(self, method: str, args: list[ast.expr]) -> list[ast.expr] | None:
-        """The arguments of a check with another expectation, where one is written out."""
-        if method == "assertTrue":
-            test = self._negated_comparison(args[0]) or _other_expectation(args[0])
-            return [test, *args[1:]] if test else None
+        """The arguments of a check with another expectation; None where it has none."""
+        if method == "assertTrue" and (test := self._other_expectation(args[0])):
+            return [test, *args[1:]]
         if method not in _COMPARING or len(args) < 2:
             return None
-        if pair := self._negated_pair(args[0], args[1]):
-            return [*pair, *args[2:]]
-        compared = _other_expectation(ast.Compare(args[0], [ast.Eq()], [args[1]]))
-        assert isinstance(compared, ast.Compare)
+        compared = ast.Compare(copy.deepcopy(args[0]), [ast.Eq()], [copy.deepcopy(args[1])])
+        self._replace(compared)
         return [compared.left, *compared.comparators, *args[2:]]
 
-    def _negated_comparison(self, test: ast.expr) -> ast.expr | None:
-        """`a == 3` with another number; None for any other form."""
-        if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.Eq):
-            pair = self._negated_pair(test.left, test.comparators[0])
-            return ast.Compare(left=pair[0], ops=test.ops, comparators=[pair[1]]) if pair else None
-        return None
+    def _other_expectation(self, check: ast.expr) -> ast.expr | None:
+        """A copy with another expectation: a wrong value where one is written out, else an object that nothing equals;
+        None where the expression is not known to be true for equal values alone.
 
-    def _negated_pair(self, left: ast.expr, right: ast.expr) -> tuple[ast.expr, ast.expr] | None:
-        """The side that is written out as a value is the expectation; a comparison of two values tests nothing."""
-        wrong = [self._wrong_value(side) for side in (left, right)]
-        if (wrong[0] is None) == (wrong[1] is None):
-            return None
-        return wrong[0] or left, wrong[1] or right
+        `found.equals(wanted)` becomes `found.equals(object())`: to turn the check round would not do, as an object that
+        claims to equal everything fails that just as a right program does.
+        """
+        changed = copy.deepcopy(check)
+        return changed if self._replace(changed) else None
+
+    def _replace(self, node: ast.expr) -> bool:
+        if isinstance(node, ast.Compare) and len(node.ops) == 1:
+            return self._replace_in_comparison(node, node.ops[0])
+        if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And):
+            return any(map(self._replace, node.values))
+        return isinstance(node, ast.Call) and self._replace_in_call(node)
+
+    def _replace_in_comparison(self, node: ast.Compare, operator: ast.cmpop) -> bool:
+        left, right = node.left, node.comparators[0]
+        if isinstance(operator, ast.Eq):
+            wrong = [self._wrong_value(side) for side in (left, right)]
+            if (wrong[0] is None) == (wrong[1] is None):  # a comparison of two written values tests nothing
+                wrong = [None, None]
+                wrong[_expected([left, right])] = _nothing()
+            node.left, node.comparators = wrong[0] or left, [wrong[1] or right]
+            return True
+        if isinstance(operator, ast.In):
+            if isinstance(right, (ast.List, ast.Tuple, ast.Set, ast.Dict)):
+                node.comparators[0] = ast.List([_nothing()], ast.Load())
+            else:
+                node.left = _nothing()
+            return True
+        if isinstance(operator, (ast.Lt, ast.LtE)) and isinstance(left, ast.Call) and _name(left) in _DISTANCES:
+            difference = left.args[0] if left.args else None
+            if isinstance(difference, ast.BinOp) and isinstance(difference.op, ast.Sub):
+                if isinstance(difference.left, ast.Constant) or not _expected([difference.left, difference.right]):
+                    difference.left = _nothing()
+                else:
+                    difference.right = _nothing()
+                return True
+        return False
+
+    def _replace_in_call(self, call: ast.Call) -> bool:
+        name = _name(call)
+        if name in _EQUALITIES and call.args and not any(isinstance(it, ast.Starred) for it in call.args):
+            place = _expected(call.args[:2]) if len(call.args) > 1 else 0
+            call.args[place] = _nothing()
+            return True
+        if name in {"all", "bool"}:
+            inner = call.args[0] if call.args else call.func.value if isinstance(call.func, ast.Attribute) else None
+            return inner is not None and self._replace(inner.elt if isinstance(inner, ast.GeneratorExp) else inner)
+        return False
 
     def _wrong_value(self, side: ast.expr) -> ast.expr | None:
         try:
@@ -180,64 +218,6 @@ class _Negater(ast.NodeTransformer):
     def _check(self, right: ast.stmt, negated: ast.stmt) -> ast.stmt:
         self.checks.append(_Check(ast.Try(body=[], handlers=[], orelse=[], finalbody=[]), right, negated))
         return self.checks[-1].statement
-
-
-def _other_expectation(check: ast.expr) -> ast.expr | None:
-    """Where no expectation is written out, it becomes an object that nothing equals; None where the expression is not
-    known to be true for equal values alone. `found.equals(wanted)` becomes `found.equals(object())`: to turn the check
-    round would not do, as an object that claims to equal everything fails that just as a right program does."""
-    changed = copy.deepcopy(check)
-    return changed if _replace(changed) else None
-
-
-def _equality(call: ast.Call) -> bool:
-    """Whether the call itself fails unless two values are equal."""
-    return _name(call).startswith("assert_") and _name(call) in _EQUALITIES
-
-
-def _replace(node: ast.expr) -> bool:
-    if isinstance(node, ast.Compare) and len(node.ops) == 1:
-        return _replace_in_comparison(node, node.ops[0])
-    if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And):
-        return any(map(_replace, node.values))
-    return isinstance(node, ast.Call) and _replace_in_call(node)
-
-
-def _replace_in_comparison(node: ast.Compare, operator: ast.cmpop) -> bool:
-    left, right = node.left, node.comparators[0]
-    if isinstance(operator, ast.Eq):
-        if _expected([left, right]):
-            node.comparators[0] = _nothing()
-        else:
-            node.left = _nothing()
-        return True
-    if isinstance(operator, ast.In):
-        if isinstance(right, (ast.List, ast.Tuple, ast.Set, ast.Dict)):
-            node.comparators[0] = ast.List([_nothing()], ast.Load())
-        else:
-            node.left = _nothing()
-        return True
-    if isinstance(operator, (ast.Lt, ast.LtE)) and isinstance(left, ast.Call) and _name(left) in _DISTANCES:
-        difference = left.args[0] if left.args else None
-        if isinstance(difference, ast.BinOp) and isinstance(difference.op, ast.Sub):
-            if isinstance(difference.left, ast.Constant) or not _expected([difference.left, difference.right]):
-                difference.left = _nothing()
-            else:
-                difference.right = _nothing()
-            return True
-    return False
-
-
-def _replace_in_call(call: ast.Call) -> bool:
-    name = _name(call)
-    if name in _EQUALITIES and call.args and not any(isinstance(it, ast.Starred) for it in call.args):
-        place = _expected(call.args[:2]) if len(call.args) > 1 else 0
-        call.args[place] = _nothing()
-        return True
-    if name in {"all", "bool"}:
-        inner = call.args[0] if call.args else call.func.value if isinstance(call.func, ast.Attribute) else None
-        return inner is not None and _replace(inner.elt if isinstance(inner, ast.GeneratorExp) else inner)
-    return False
 
 
 def _expected(sides: list[ast.expr]) -> int:

@@ -67,18 +67,30 @@ def before(text: str) -> str:
 _BLOCKS = 64
 """No honest reply has more blocks; the last ones count."""
 _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
-_PYTHON = {"", "python", "python3", "py", "py3", "pycon", "{python}", "{.python}", "python:"}
+FENCES = {
+    "python": ("python", "python3", "py", "py3", "pypy", "pypy3", "pycon", "{python}", "{.python}", "python:"),
+    "cpp": ("cpp", "c++", "cxx", "cc", "c", "cpp17", "c++17"),
+    "go": ("go", "golang"),
+    "java": ("java",),
+    "javascript": ("javascript", "js", "node", "nodejs", "typescript"),
+    "perl": ("perl", "pl"),
+    "rust": ("rust", "rs"),
+    "bash": ("bash", "sh", "shell"),
+}
+"""Language → the words after a fence."""
 
 
 def solution(text: str, entry_point: str, prompt: str = "") -> str | None:
     """The whole program, `prompt` in front; None where the reply holds no code."""
     text = text.replace("\r\n", "\n")
-    blocks = [block.text for block in fenced_blocks(text) if block.language in _PYTHON][-_BLOCKS:]
+    blocks = [block.text for block in fenced_blocks(text) if block.language in {"", *FENCES["python"]}][-_BLOCKS:]
     program = _defining(blocks, entry_point) or _defining([before(text), text], entry_point)
     candidates = blocks or [before(text)]
     bodies = [_body(prompt, candidate, entry_point) for candidate in candidates if prompt]
     body = max((body for body in bodies if body), key=lambda body: len(body.source), default=None)
-    if program is not None and not (body and _only_assigns(program, entry_point) and body.returns):
+    function = _function(body, entry_point) if body else None
+    gives = function is not None and any(map(returns, function.body))
+    if program is not None and not (gives and _only_assigns(program, entry_point)):
         return after_head(prompt, program.source)
     if prompt:
         return body.source if body else None
@@ -137,14 +149,7 @@ def _only_assigns(code: Code, entry_point: str) -> bool:
     return all(isinstance(node, (ast.Assign, ast.AnnAssign)) for node in nodes)
 
 
-class _Body(NamedTuple):
-    """A program that is the prompt and a body; whether its function returns or yields something."""
-
-    source: str
-    returns: bool
-
-
-def _body(prompt: str, completion: str, entry_point: str) -> _Body | None:
+def _body(prompt: str, completion: str, entry_point: str) -> Code | None:
     """The prompt and the body that continues it; None if the text is no such body."""
     stub = _function(longest_prefix(prompt), entry_point)
     statements = len(stub.body) if stub else 0
@@ -155,8 +160,7 @@ def _body(prompt: str, completion: str, entry_point: str) -> _Body | None:
             # A base model goes on after the function: helpers stay, anything else and another use of the name end it.
             following = code.tree.body[code.tree.body.index(function) + 1 :]
             end = next((node for node in following if not _helps(node, entry_point)), None)
-            whole = code.upto(end) if end is not None else code
-            return _Body(whole.source, any(map(returns, function.body)))
+            return code.upto(end) if end is not None else code
     return None
 
 

@@ -37,6 +37,8 @@ class Aggregation:
     """Whether the figure rises or falls with every value; None: neither, or it is not known."""
     limits: Callable[[Sequence[Any]], Ends] | None = None
     """For figures that neither rise nor fall: the ends of a run's figure while values are lost."""
+    error: Callable[[Problems, Sequence[str]], float | None] | None = None
+    """The formula of its standard error, from the problems and their clusters; None: there is none."""
 
     def over_runs(self, problems: Problems) -> float | None:
         """The mean of the runs' figures; problems that a run lacks are left out."""
@@ -60,23 +62,17 @@ class Aggregation:
     def stderr(self, problems: Problems, clusters: Sequence[str] = ()) -> float | None:
         """Standard error of `over_runs`; None where there is neither a formula nor a bootstrap. `clusters`: of the
         problems that are not independent."""
-        return None
+        return self.error(problems, clusters) if self.error else None
 
 
-class Mean(Aggregation):
-    """The mean, whose standard error has a formula."""
-
-    def stderr(self, problems: Problems, clusters: Sequence[str] = ()) -> float | None:
-        means = [intervals.mean([value for value in values if value is not None]) for values in problems]
-        known = [value is not None for value in means]
-        return intervals.stderr([value for value in means if value is not None], [*compress(clusters, known)])
+def _error_of_mean(problems: Problems, clusters: Sequence[str]) -> float | None:
+    means = [intervals.mean([value for value in values if value is not None]) for values in problems]
+    known = [value is not None for value in means]
+    return intervals.stderr([value for value in means if value is not None], [*compress(clusters, known)])
 
 
-class WholeGroups(Aggregation):
-    """The share of the groups whose rows are all right; a group is one observation."""
-
-    def stderr(self, problems: Problems, clusters: Sequence[str] = ()) -> float | None:
-        return groups.stderr([values for values in problems if None not in values])
+def _error_of_groups(problems: Problems, clusters: Sequence[str]) -> float | None:
+    return groups.stderr([values for values in problems if None not in values])
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -340,7 +336,7 @@ def _labels(figures: Callable[[LabelCodes], Floats], least: float) -> Aggregatio
 
 
 AGGREGATIONS: dict[str, Aggregation] = {
-    "mean": Mean(figure=intervals.mean, rises=True),
+    "mean": Aggregation(figure=intervals.mean, rises=True, error=_error_of_mean),
     "nanmean": _bootstrapped(_nanmean, _floats, rises=True),
     "median": _bootstrapped(_median, _floats, rises=True),
     "sum": Aggregation(figure=fsum, rises=True),
@@ -350,10 +346,12 @@ AGGREGATIONS: dict[str, Aggregation] = {
     "weighted_perplexity": _bootstrapped(lambda values: _exp(-_pooled(values)), _floats, rises=False),
     "bits_per_byte": _bootstrapped(lambda values: -_pooled(values) / log(2), _floats, rises=False),
     "pooled": _bootstrapped(_pooled, _floats, rises=True),
-    "whole_groups": WholeGroups(figure=groups.share_of_whole_groups, rises=True, limits=groups.ends),
+    "whole_groups": Aggregation(
+        figure=groups.share_of_whole_groups, rises=True, limits=groups.ends, error=_error_of_groups
+    ),
     "f1": _labels(f1, 0.0),
     "matthews_corrcoef": _labels(matthews, -1.0),
-    "brier_score": Mean(figure=intervals.mean, rises=True),
+    "brier_score": Aggregation(figure=intervals.mean, rises=True, error=_error_of_mean),
     **{kind: _corpus(kind) for kind in ("bleu", "chrf", "chrf++", "ter")},
 }
 

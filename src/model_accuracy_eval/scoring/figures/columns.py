@@ -5,9 +5,18 @@ from dataclasses import dataclass, field, replace
 from math import isnan
 from typing import NamedTuple
 
-from model_accuracy_eval.records import Certainty, Draw, FigureBounds, Interval, MetricUse, Pipeline
+from model_accuracy_eval.records import (
+    Certainty,
+    Draw,
+    FigureBounds,
+    Interval,
+    MetricUse,
+    Pipeline,
+    SummaryRow,
+    TaskSpec,
+)
 from model_accuracy_eval.scoring.figures import groups
-from model_accuracy_eval.scoring.figures.aggregations import Aggregation, Bootstrapped, Statistics, aggregation
+from model_accuracy_eval.scoring.figures.aggregations import Bootstrapped, Statistics, aggregation
 from model_accuracy_eval.scoring.figures.intervals import (
     ClusterSums,
     Noise,
@@ -33,6 +42,8 @@ class Cell(NamedTuple):
     """The expected value of guessing."""
     noise: tuple[Noise, Noise] | None = None
     """How the value varies from draw to draw: lost samples at their worst, and at their best; None: it is not known."""
+    part: str = ""
+    """The part of the dataset that the problem belongs to."""
     cluster: str = ""
     """Equal in problems that are not independent."""
     together: Sequence[Hashable] = ()
@@ -53,186 +64,136 @@ class Cell(NamedTuple):
 
 @dataclass
 class Column:
-    """One cell for every problem."""
+    """One figure: a cell for every problem."""
 
-    metric: Metric
+    task: TaskSpec
+    name: str
     use: MetricUse
     samples: int
-    cells: list[Cell] = field(default_factory=list)
-    parts: list[str] = field(default_factory=list)
-    """The part of the dataset that each problem belongs to."""
-    unavailable: bool = False
-    """Whether the service cannot provide this metric: then lost samples give no figure either."""
-    repeated: int = 0
-    """As many samples of every problem are the same, in all problems; 0: they differ somewhere, or there is one."""
     draw: Draw | None = None
     """Of which problems these are a sample, or the first ones."""
+    cells: list[Cell] = field(default_factory=list)
+    unavailable: bool = False
+    """Whether the service cannot provide this metric: then lost samples give no figure either."""
 
     @property
-    def of(self) -> int | None:
-        """Of how many problems these are a sample."""
-        return self.draw.population if self.draw else None
-
-    @property
-    def is_mean(self) -> bool:
-        return self.aggregation_name == "mean"
-
-    @property
-    def is_drawn(self) -> bool:
-        """Whether the same service would give other values if it were asked again."""
-        return self.metric.reads != "likelihoods"
-
-    @property
-    def scale(self) -> float:
-        return 100.0 if self.metric.share else 1.0
-
-    def of_parts(self, names: Container[str]) -> "Column":
-        """The same column for these parts alone."""
-        members = [(cell, part) for cell, part in zip(self.cells, self.parts, strict=True) if part in names]
-        return replace(
-            self,
-            cells=[cell for cell, _ in members],
-            parts=[part for _, part in members],
-            draw=self.draw and self.draw.of_parts(names),
-        )
-
-    def of_last_problem(self) -> tuple[float | None, FigureBounds | None]:
-        """The value of the last problem alone and its limits, where a problem has one by itself."""
-        value, lost = self.cells[-1].value, self.cells[-1].lost
-        if not self.is_mean or not isinstance(value, float):
-            return None, None
-        if lost is None:
-            return self._scaled(value), None
-        low, high = self._scaled(finite(lost.low)), self._scaled(finite(lost.high))
-        return self._scaled(value), FigureBounds(low=low, high=high, samples=lost.samples)
-
-    def statistics_of_last_problem(self) -> Statistics | None:
-        """What it adds to a figure that is no mean; None where a run lacks it, or nothing adds up."""
-        value, aggregation = self.cells[-1].value, self._aggregation()
-        if value is None or not isinstance(aggregation, Bootstrapped):
-            return None
-        return aggregation.statistics(_runs([value])[0])
-
-    def figure(self) -> float | None:
-        """The mean over the runs, each of them aggregated by itself.
-
-        F1, for example, may be lower without a lost sample than with any value of it; then the nearest possible
-        figure counts.
-        """
-        figure = self._scaled(self._aggregation().over_runs(_runs(self._known())))
-        bounds = self.bounds()
-        if figure is None or bounds is None:
-            return figure
-        least = figure if bounds.low is None else max(figure, bounds.low)
-        return least if bounds.high is None else min(least, bounds.high)
-
-    @property
-    def _is_of_others(self) -> bool:
-        """Whether these problems say something of others: the first ones of a dataset do not."""
-        return self.draw is None or self.draw.is_sample
-
-    def stderr(self) -> float | None:
-        if not self._is_of_others:
-            return None
-        clusters = [cell.cluster for cell in self.cells if cell.value is not None]
-        return self._scaled(self._aggregation().stderr(_runs(self._known()), clusters))
-
-    def interval(self) -> Interval | None:
-        """Wilson's interval; only means of shares have one. With lost samples, from that of the worst case to that of
-        the best. That of a sample is about all problems that it was drawn from."""
-        if not self._is_mean_of_shares() or not self._is_of_others:
-            return None
-        sample = self._sample()
-        worst, best = (
-            sample_interval(values, sample) if sample else interval(values, self._draws, self._clusters())
-            for values in self._worst_and_best()
-        )
-        return Interval(low=worst.low, high=best.high) if worst and best else None
-
-    def _is_mean_of_shares(self) -> bool:
-        return self.metric.is_mean_share(self.use) and bool(self._known())
-
-    def _worst_and_best(self) -> tuple[list[float], list[float]]:
-        known = [ends for cell in self.cells if (ends := cell.ends) is not None]
-        return [low for low, _ in known], [high for _, high in known]
-
-    def _clusters(self) -> list[str]:
-        """Of the problems with ends; none if they share nothing."""
-        found = [cell.cluster for cell in self.cells if cell.ends is not None]
-        return found if any(found) else []
-
-    def _sample(self) -> SampleOf | None:
-        """None: these are all problems there are, or the first ones."""
-        if self.draw is None or self.of is None or len(self.cells) >= self.of:
-            return None
-        known = [(part, cell.together) for part, cell in zip(self.parts, self.cells, strict=True) if cell.ends]
-        units = groups.connected([names for _, names in known]) if self.draw.whole_groups else []
-        unit_of = {place: str(number) for number, unit in enumerate(units) for place in unit}
-        return SampleOf(len(self.cells) / self.of, [part for part, _ in known], [unit_of[at] for at in sorted(unit_of)])
-
-    @property
-    def _draws(self) -> int:
-        """Samples of a problem that count: those that are all the same are one."""
-        return 1 if self.repeated else self.samples
-
-    def certainty(self, what: str = "clusters") -> Certainty | None:
-        """What limits of the figure follow from; only means of shares have it. `what`: problems share."""
-        if not self._is_mean_of_shares():
-            return None
-        noises = [_UNKNOWN if self.repeated else cell.noise or _UNKNOWN for cell in self.cells if cell.ends is not None]
-        worst, best = (
-            case(
-                values,
-                [both[end] for both in noises],
-                self._draws,
-                self._clusters(),
-                sample=self._sample(),
-                is_drawn=self.is_drawn,
-            )
-            for end, values in enumerate(self._worst_and_best())
-        )
-        return Certainty(
-            problems=len(noises),
-            samples=self._draws,
-            draws=sum(both[0].draws for both in noises) if self.is_drawn else 0,
-            worst=worst,
-            best=best,
-            sharing=ClusterSums([0.0] * len(noises), self._clusters()).sharing(what),
-            repeated=self.repeated if self.is_drawn else 0,
-        )
-
-    def bounds(self) -> FigureBounds | None:
-        """The limits of the figure, if samples are lost and not all of them."""
-        samples = sum(value.samples for cell in self.cells for value in cell.runs if isinstance(value, LostValue))
-        if not samples or not self._known():
-            return None
-        possible = [cell.value if cell.lost is None else cell.lost for cell in self.cells]
-        low, high = self._aggregation().ends(_runs([value for value in possible if value is not None]))
-        return FigureBounds(low=self._scaled(low), high=self._scaled(high), samples=samples)
-
-    def chance(self) -> float | None:
-        """The expected figure of guessing."""
-        chances = [cell.chance for cell in self.cells]
-        return self._scaled(groups.weighted(chances, [1] * len(chances))) if self.is_mean else None
+    def metric(self) -> Metric:
+        return metric(self.use.name)
 
     @property
     def aggregation_name(self) -> str:
         return self.metric.aggregation_of(self.use)
 
-    def _aggregation(self) -> Aggregation:
-        return aggregation(self.aggregation_name)
+    def of_problem(self, cell: Cell) -> tuple[float | None, FigureBounds | None, Statistics | None]:
+        """The value of one problem alone and its limits, where a problem has one by itself; else what it adds to the
+        figure, if that adds up."""
+        if self.aggregation_name == "mean":
+            limits = None
+            if not isinstance(cell.value, float):
+                return None, None, None
+            if cell.lost is not None:
+                low, high = self._scaled(finite(cell.lost.low)), self._scaled(finite(cell.lost.high))
+                limits = FigureBounds(low=low, high=high, samples=cell.lost.samples)
+            return self._scaled(cell.value), limits, None
+        found = aggregation(self.aggregation_name)
+        if cell.value is None or not isinstance(found, Bootstrapped):
+            return None, None, None
+        return None, None, found.statistics(_runs([cell.value])[0])
 
-    def _known(self) -> list[SampleValue]:
-        """Nothing is known if no problem has a single sample with a verdict."""
+    def row(self, version: str, mode: str, parts: Container[str] | None = None, *, repeated: int = 0) -> SummaryRow:
+        """What the summary says of the figure. `parts`: of these alone. `repeated`: as many samples of every problem
+        are the same, in all problems, so that they count as one; 0: they differ somewhere, or there is one."""
+        if parts is not None:
+            cells = [cell for cell in self.cells if cell.part in parts]
+            column = replace(self, cells=cells, draw=self.draw and self.draw.of_parts(parts))
+            return column.row(version, mode, repeated=repeated)
+        is_drawn = self.metric.reads != "likelihoods"
+        # Nothing is known if no problem has a single sample with a verdict.
         silent = (
             cell.runs and all(isinstance(run, LostValue) and run.alone for run in cell.runs) for cell in self.cells
         )
-        if self.unavailable or all(silent):
-            return []
-        return [cell.value for cell in self.cells if cell.value is not None]
+        is_known = not self.unavailable and not all(silent)
+        cells = [cell for cell in self.cells if cell.value is not None] if is_known else []
+        known = _runs([cell.value for cell in cells])
+        of_mean = self.metric.is_mean_share(self.use) and bool(known)
+        interval, certainty = self._uncertainty(repeated, is_drawn=is_drawn) if of_mean else (None, None)
+        # The first problems of a dataset say nothing of others.
+        of_others = self.draw is None or self.draw.is_sample
+        bounds = self._bounds() if known else None
+        found, chances = aggregation(self.aggregation_name), [cell.chance for cell in self.cells]
+        chance = groups.weighted(chances, [1] * len(chances)) if self.aggregation_name == "mean" else None
+        return SummaryRow(
+            dataset=self.task.name,
+            version=version,
+            metric=self.name,
+            mode=mode,
+            value=_within(self._scaled(found.over_runs(known)), bounds),
+            interval=interval if of_others else None,
+            stderr=self._scaled(found.stderr(known, [cell.cluster for cell in cells])) if of_others else None,
+            higher_is_better=self.metric.rises(self.use),
+            share=self.metric.share,
+            bounds=bounds,
+            chance=self._scaled(chance),
+            drawn=is_drawn,
+            of=self.draw.population if self.draw else None,
+            certainty=certainty,
+            aggregation=self.aggregation_name,
+        )
+
+    def _uncertainty(self, repeated: int, *, is_drawn: bool) -> tuple[Interval | None, Certainty]:
+        """Of a mean of shares. With lost samples, the interval is from that of the worst case to that of the best; that
+        of a sample is about all problems that it was drawn from."""
+        known = [(cell, ends) for cell in self.cells if (ends := cell.ends) is not None]
+        clusters = [cell.cluster for cell, _ in known]
+        clusters = clusters if any(clusters) else []
+        noises = [_UNKNOWN if repeated else cell.noise or _UNKNOWN for cell, _ in known]
+        samples, sample = 1 if repeated else self.samples, self._sample([cell for cell, _ in known])
+        cases, intervals = [], []
+        for end in (0, 1):
+            values, own = [ends[end] for _, ends in known], [both[end] for both in noises]
+            intervals.append(sample_interval(values, sample) if sample else interval(values, samples, clusters))
+            cases.append(case(values, own, samples, clusters, sample=sample, is_drawn=is_drawn))
+        (low, high), (worst, best) = intervals, cases
+        return Interval(low=low.low, high=high.high) if low and high else None, Certainty(
+            problems=len(known),
+            samples=samples,
+            draws=sum(worst.draws for worst, _ in noises) if is_drawn else 0,
+            worst=worst,
+            best=best,
+            sharing=ClusterSums([0.0] * len(known), clusters).sharing(groups.clusters_named(self.task)),
+            repeated=repeated if is_drawn else 0,
+        )
+
+    def _sample(self, known: Sequence[Cell]) -> SampleOf | None:
+        """None: these are all problems there are, or the first ones."""
+        of = self.draw.population if self.draw else None
+        if self.draw is None or of is None or len(self.cells) >= of:
+            return None
+        units = groups.connected([cell.together for cell in known]) if self.draw.whole_groups else []
+        unit_of = {place: str(number) for number, unit in enumerate(units) for place in unit}
+        parts = [cell.part for cell in known]
+        return SampleOf(len(self.cells) / of, parts, [unit_of[at] for at in sorted(unit_of)])
+
+    def _bounds(self) -> FigureBounds | None:
+        """The limits of the figure, if samples are lost."""
+        samples = sum(value.samples for cell in self.cells for value in cell.runs if isinstance(value, LostValue))
+        if not samples:
+            return None
+        possible = [cell.value if cell.lost is None else cell.lost for cell in self.cells]
+        low, high = aggregation(self.aggregation_name).ends(_runs([value for value in possible if value is not None]))
+        return FigureBounds(low=self._scaled(low), high=self._scaled(high), samples=samples)
 
     def _scaled(self, value: float | None) -> float | None:
-        return None if value is None else self.scale * value
+        return None if value is None else (100.0 if self.metric.share else 1.0) * value
+
+
+def _within(figure: float | None, bounds: FigureBounds | None) -> float | None:
+    """F1, for example, may be lower without a lost sample than with any value of it; then the nearest possible figure
+    counts."""
+    if figure is None or bounds is None:
+        return figure
+    least = figure if bounds.low is None else max(figure, bounds.low)
+    return least if bounds.high is None else min(least, bounds.high)
 
 
 _UNKNOWN = (Noise(None, 0, 1),) * 2

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from math import comb, sqrt
 from string import ascii_uppercase
@@ -52,17 +52,9 @@ def clusters_named(task: TaskSpec) -> str:
 def names(task: TaskSpec, first: str) -> Iterator[str]:
     """Names of the additional rows, as far as they are known before the data is."""
     if task.baseline is not None:
-        yield _centred_name(first)
+        yield f"centred {first}"
     if task.grouping is not None and not task.grouping.weight_by_size:
-        yield _mean_name(task, first)
-
-
-def _centred_name(first: str) -> str:
-    return f"centred {first}"
-
-
-def _mean_name(task: TaskSpec, first: str) -> str:
-    return f"{first}, mean over {task.grouping.by if task.grouping else ''}"
+        yield f"{first}, mean over {task.grouping.by}"
 
 
 def centred(task: TaskSpec, row: SummaryRow) -> Iterator[SummaryRow]:
@@ -79,7 +71,7 @@ def centred(task: TaskSpec, row: SummaryRow) -> Iterator[SummaryRow]:
     interval, bounds, certainty = row.interval, row.bounds, row.certainty
     yield replace(
         row,
-        metric=_centred_name(row.metric),
+        metric=f"centred {row.metric}",
         value=from_base(row.value),
         bounds=bounds and replace(bounds, low=from_base(bounds.low), high=from_base(bounds.high)),
         chance=from_base(row.chance),
@@ -93,7 +85,7 @@ def areas(task: TaskSpec, parts: Iterable[str]) -> dict[str, set[str]]:
     """Area → the parts that belong to it."""
     area_of = task.grouping.areas if task.grouping else {}
     members: dict[str, set[str]] = {}
-    for part in sorted(set(parts)) if area_of else ():
+    for part in sorted({*parts}) if area_of else ():
         if part not in area_of:
             raise BadData(f"{task.name} is grouped by areas, but '{part}' is none of the {len(area_of)} known parts.")
         named = area_of[part]
@@ -105,20 +97,25 @@ def areas(task: TaskSpec, parts: Iterable[str]) -> dict[str, set[str]]:
 def rows_of_parts(
     task: TaskSpec,
     total: SummaryRow,
-    parts: Mapping[str, SummaryRow],
-    areas: Mapping[str, SummaryRow],
+    parts: Iterable[str],
+    row_of: Callable[[Collection[str]], SummaryRow],
     *,
-    every: bool = True,
+    drawn_from: Iterable[str] = (),
 ) -> Iterator[SummaryRow]:
     """One row for each area and part, and the plain mean of the parts unless they are weighted by size, because that is
-    the figure of the whole dataset. `every`: no part is missing in a sample; else nobody knows that mean."""
+    the figure of the whole dataset. `row_of`: that of these parts. `drawn_from`: where one of these is missing in a
+    sample, nobody knows that mean."""
     if task.grouping is None:
         return
-    for name, row in (*areas.items(), *parts.items()):
+    own = {part: row_of({part}) for part in sorted({*parts})}
+    of_areas = {area: row_of(members) for area, members in areas(task, own).items()}
+    for name, row in (*of_areas.items(), *own.items()):
         yield replace(row, metric=f"{total.metric}[{name}]")
     if not task.grouping.weight_by_size:
-        rows = [replace(row, value=row.value if every else None) for row in parts.values()]
-        mean = _mean_row(replace(total, metric=_mean_name(task, total.metric)), rows, [1] * len(parts))
+        every = {*drawn_from} <= {*own}
+        rows = [replace(row, value=row.value if every else None) for row in own.values()]
+        name = f"{total.metric}, mean over {task.grouping.by}"
+        mean = _mean_row(replace(total, metric=name), rows, [1] * len(own))
         yield replace(mean, certainty=_no_surer(mean.certainty, total.certainty))
 
 

@@ -114,8 +114,11 @@ def _turn(problem: Problem, sample: Attempt, number: int) -> tuple[Problem, Atte
             turn_references=(),
             extras=extras,
         ),
-        replace(sample, text=reply.text, reasoning=reply.reasoning, finish_reason=reply.finish_reason, earlier=()),
+        replace(sample, **{name: getattr(reply, name) for name in _OF_A_TURN}, earlier=()),
     )
+
+
+_OF_A_TURN = ("text", "reasoning", "finish_reason", "spoken")
 
 
 def _of_turn(problem: Problem, number: int) -> dict[str, Any]:
@@ -168,7 +171,7 @@ def judge(
         )
     if metric(pipeline.metrics[0].name).reads == "likelihoods":
         return _judge_likelihoods(problem, samples, pipeline)
-    texts = [_text(sample) for sample in samples]
+    texts = [_text(sample, pipeline) for sample in samples]
     answers = answers_by_sample = _answers_by_sample(problem, texts, pipeline)
     lost = [_lost(sample) is not None for sample in samples]
     first, *others = pipeline.metrics
@@ -249,7 +252,7 @@ def asks(problem: Problem, samples: Samples, pipeline: Pipeline) -> Iterator[Ask
                 for turn, reply in turns_to_judge(problem, sample, pipeline):
                     yield from asks(turn, [reply], pipeline)
         return
-    texts = [_text(sample) for sample in samples]
+    texts = [_text(sample, pipeline) for sample in samples]
     for answer in dict.fromkeys(_answers_by_sample(problem, texts, pipeline)):
         for use in asking:
             if answer is not None:
@@ -261,8 +264,8 @@ def _answers_by_sample(problem: Problem, texts: filters.FilteredAnswers, pipelin
     return filters.run([step for step in pipeline.filters if not filters.choose([step])], texts, problem)
 
 
-def _text(sample: Attempt | None) -> str | None:
-    if sample is None or sample.fault is not None:
+def _text(sample: Attempt | None, pipeline: Pipeline) -> str | None:
+    if sample is None or sample.fault is not None or (sample.spoken and not pipeline.spoken):
         return None
     text = sample.text
     return text if text.strip() else None
@@ -325,7 +328,8 @@ def _value_of_results(
 
 def _verdict(sample: Attempt | None, text: str | None, answer: str | None, value: SampleValue | None) -> Verdict:
     cut = sample is not None and sample.fault is None and sample.finish_reason == "length"
-    lost = _lost(sample) or (None if text else "empty") or (None if answer is not None else "not found")
+    nothing: VerdictReason = "not found" if sample is not None and sample.media else "empty"
+    lost = _lost(sample) or (None if text else nothing) or (None if answer is not None else "not found")
     if lost:
         return Verdict(value=None, why=lost, cut=cut)
     if value is None:

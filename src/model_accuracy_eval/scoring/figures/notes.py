@@ -3,9 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from math import fsum
 
-from msgspec import UNSET
 from msgspec.structs import replace
 
 from model_accuracy_eval.records import (
@@ -14,6 +12,7 @@ from model_accuracy_eval.records import (
     DatasetResult,
     Draw,
     ExecutionSummary,
+    Media,
     PreparedDataset,
     ProblemResult,
     RequestMethod,
@@ -21,16 +20,15 @@ from model_accuracy_eval.records import (
     RunPlan,
     Sampling,
     Shard,
-    Speed,
     Spread,
     SummaryRow,
-    Usage,
 )
 from model_accuracy_eval.records.code import Execution
 from model_accuracy_eval.records.exchange import DOES_NOT_FIT, GENERATING_METHODS
+from model_accuracy_eval.records.plan import THINKING_ROOM, thinking_budget
 from model_accuracy_eval.scoring.answers import tools
-from model_accuracy_eval.scoring.figures import groups, intervals
-from model_accuracy_eval.scoring.figures.replica_statistics import PaceRecorder
+from model_accuracy_eval.scoring.figures import groups
+from model_accuracy_eval.scoring.figures.run_speed import Stopwatch
 from model_accuracy_eval.scoring.metrics import metric_table
 
 _ISOLATION: dict[str, str] = {
@@ -60,8 +58,10 @@ def sample_notes(
     *,
     problems: int,
     all_equal: bool,
+    finished: float | None = None,
 ) -> Iterator[str]:
-    """The notes on a dataset's samples, the most misleading circumstances first."""
+    """The notes on a dataset's samples, the most misleading circumstances first. `finished`: the first figure of those
+    that were not cut."""
     if (judged := len(problem_results)) < problems:
         yield f"The run ended early: {judged} of {problems} problems have all their samples, and only those are judged."
     yield from _lost(plan, counts)
@@ -72,8 +72,10 @@ def sample_notes(
         )
     if counts.cut:
         cap = f" (max_tokens {sampling.max_tokens:,})" if sampling.max_tokens and not plan.is_of_saved_replies else ""
-        alone = f"; {counts.reasoning_only} replies hold reasoning and nothing else" if counts.reasoning_only else ""
-        yield f"{counts.cut} of {counts.answered} replies were cut by length{cap}{alone}."
+        alone = f"; {counts.reasoning_only} replies hold a thought and nothing else" if counts.reasoning_only else ""
+        share = f"{counts.cut} of {counts.answered} replies ({100 * counts.cut / counts.answered:.2g} %)"
+        others = "" if finished is None else f" Without them the first figure is {finished:.2f}."
+        yield f"{share} were cut by length{cap}{alone}.{others}{_room(sampling, counts)}"
     if counts.not_found:
         yield f"In {counts.not_found} of {counts.answered} replies no answer was found; they count as not correct."
     if counts.doubtful:
@@ -90,6 +92,34 @@ def sample_notes(
         )
     elif all_equal:
         yield f"Temperature is 0 and the {sampling.n} samples of every problem are equal: {_AS_ONE}"
+
+
+def _room(sampling: Sampling, counts: Counts) -> str:
+    """What gives thoughts more room."""
+    if not counts.reasoning_only or not sampling.max_tokens:
+        return ""
+    if sampling.thinking == "server" and sampling.max_tokens < THINKING_ROOM:
+        return f" --thinking on gives thoughts and answers {THINKING_ROOM:,} tokens."
+    return " A larger --max-tokens gives thoughts more room, --thinking budget=N keeps them shorter."
+
+
+def of_thoughts(sampling: Sampling, thought: int, answered: int, stopwatch: Stopwatch) -> Iterator[str]:
+    """How long thoughts and answers are. `thought`: as many of the answered samples have one."""
+    speed, budget = stopwatch.speed(), thinking_budget(sampling.thinking)
+    if not thought:
+        return
+    lengths = ""
+    if speed.thought and speed.answer:
+        (middle, high), (of_answer, high_of_answer) = map(_p50_and_p95, (speed.thought, speed.answer))
+        lengths = f": {middle} tokens of thought at p50 and {high} at p95, {of_answer} and {high_of_answer} of answer"
+    yield f"{thought:,} of {answered:,} replies begin with a thought{lengths}."
+    longer = sum(tokens > budget for tokens, _ in stopwatch.tokens) if budget else 0
+    if longer:
+        yield f"{longer:,} thoughts are longer than the budget of {budget:,} tokens, which the service did not keep."
+
+
+def _p50_and_p95(spread: Spread) -> tuple[str, str]:
+    return f"{spread.p50:,.0f}", f"{spread.p95 or spread.p90:,.0f}"
 
 
 def of_sources(sources: Iterable[RowsSource]) -> Iterator[str]:
@@ -225,16 +255,6 @@ def missing_modules(executions: Iterable[Execution]) -> Iterator[str]:
         )
 
 
-def problem_dates(prepared: PreparedDataset) -> Iterator[str]:
-    """One sentence on how old the problems are: a model may have read older ones, with their solutions."""
-    column = prepared.task.dated
-    if days := sorted(str(problem.extras[column])[:10] for problem in prepared.problems if column in problem.extras):
-        yield (
-            f"The problems are of {days[0]} to {days[-1]} ({column}); a model may have read those that are older than "
-            "the end of its data."
-        )
-
-
 _PARTS_NAMED = 5
 """The other parts are counted."""
 
@@ -251,36 +271,37 @@ def of_draw(draw: Draw | None, shard: Shard | None) -> Iterator[str]:
         yield f"The problems are {draw}{here}: they are no sample, so nothing is said of {others}."
 
 
-def parts_with_few(prepared: PreparedDataset) -> Iterator[str]:
-    """A sentence if parts have so few problems in the sample that their figures say nothing."""
+def of_problems(prepared: PreparedDataset) -> Iterator[str]:
+    """How old the problems are, and of which of them too few are asked for a figure."""
+    column, problems = prepared.task.dated, prepared.problems
+    if days := sorted(str(problem.extras[column])[:10] for problem in problems if column in problem.extras):
+        # A model may have read older ones, with their solutions.
+        yield (
+            f"The problems are of {days[0]} to {days[-1]} ({column}); a model may have read those that are older than "
+            "the end of its data."
+        )
+    for use in (use for task in prepared.tasks for pipeline in task.pipelines for use in pipeline.metrics):
+        if use.name != "whole_group":
+            continue
+        found = [problem.extras.get(use.args.get("group", "group")) for problem in problems]
+        named = [one for one in found if isinstance(one, dict)]
+        sizes = {one["name"]: one["rows"] for one in named}
+        asked = Counter(one["name"] for one in named)
+        if partial := sum(number < sizes[name] for name, number in asked.items()):
+            yield (
+                f"{use.label or use.name} leaves out {partial:,} of {len(asked):,} groups of rows, because a limit or "
+                "a shard takes only a part of them."
+            )
     parts = prepared.draw.parts if prepared.draw else {}
-    asked = Counter(groups.part(prepared.task, problem) for problem in prepared.problems)
-    few = sorted(part for part in parts if asked[part] < min(2, parts[part]))
-    none = sum(not asked[part] for part in few)
+    of_part = Counter(groups.part(prepared.task, problem) for problem in problems)
+    few = sorted(part for part in parts if of_part[part] < min(2, parts[part]))
+    none = sum(not of_part[part] for part in few)
     if few and len(parts) > 1:
         shown = ", ".join(few[:_PARTS_NAMED]) + (" and others" if len(few) > _PARTS_NAMED else "")
         yield (
             f"{len(few):,} of {len(parts):,} parts ({shown}) have fewer than 2 problems in the sample"
             f"{f', {none:,} of them none' if none else ''}: nothing is said of these alone."
         )
-
-
-def groups_in_part(prepared: PreparedDataset) -> Iterator[str]:
-    """A sentence for each figure of groups of rows that leaves some out, because not all of their rows are asked."""
-    uses = [use for task in prepared.tasks for pipeline in task.pipelines for use in pipeline.metrics]
-    for use in uses:
-        if use.name != "whole_group":
-            continue
-        found = [problem.extras.get(use.args.get("group", "group")) for problem in prepared.problems]
-        named = [one for one in found if isinstance(one, dict)]
-        sizes = {one["name"]: one["rows"] for one in named}
-        asked = Counter(one["name"] for one in named)
-        partial = sum(number < sizes[name] for name, number in asked.items())
-        if partial:
-            yield (
-                f"{use.label or use.name} leaves out {partial:,} of {len(asked):,} groups of rows, because a limit or "
-                "a shard takes only a part of them."
-            )
 
 
 def shared_program_notes(programs: Counter[str]) -> tuple[str, ...]:
@@ -290,65 +311,12 @@ def shared_program_notes(programs: Counter[str]) -> tuple[str, ...]:
     return (f"{programs.total():,} programs were judged by running {len(programs):,}: equal ones share a verdict.",)
 
 
-# Speed as the evaluation's own requests show it: time to first token, whole answer, gap between chunks, tokens.
-
-
-class Stopwatch:
-    """Collects the timings of samples. Tokens of a request count once, however many samples share it."""
-
-    def __init__(self) -> None:
-        self._ttft: list[float] = []
-        self._e2e: list[float] = []
-        self._gaps: list[float] = []
-        self._usages: dict[str, Usage] = {}
-        """Of the first sample of each request."""
-        self._uncounted: set[str] = set()
-
-    def add(self, attempt: Attempt) -> None:
-        if attempt.timings is not None:
-            self._e2e.append(attempt.timings.e2e)
-            if attempt.timings.ttft is not None:
-                self._ttft.append(attempt.timings.ttft)
-            if attempt.timings.gap_mean is not None:
-                self._gaps.append(attempt.timings.gap_mean)
-            if attempt.usage is None or attempt.usage.completion_tokens is None:
-                self._uncounted.add(attempt.request)
-        if attempt.usage is not None:
-            self._usages.setdefault(attempt.request, attempt.usage)
-
-    def speed(self) -> Speed:
-        completion_tokens = _total(usage.completion_tokens for usage in self._usages.values())
-        return Speed(
-            ttft=_spread(self._ttft),
-            e2e=_spread(self._e2e),
-            gap=_spread(self._gaps),
-            prompt_tokens=_total(usage.prompt_tokens for usage in self._usages.values()),
-            completion_tokens=completion_tokens,
-            uncounted=len(self._uncounted) if self._uncounted and completion_tokens is not None else UNSET,
-        )
-
-
-def _total(counts: Iterable[int | None]) -> int | None:
-    """None: none is known."""
-    known = [count for count in counts if count is not None]
-    return sum(known) if known else None
-
-
-def _spread(values: Sequence[float]) -> Spread | None:
-    if not values:
-        return None
-    in_order = sorted(values)
-    return Spread(
-        mean=fsum(values) / len(values),
-        p50=intervals.quantile(in_order, 0.5),
-        p90=intervals.quantile(in_order, 0.9),
-        p99=intervals.quantile(in_order, 0.99),
-        maximum=in_order[-1],
-    )
-
-
 _MODES: dict[RequestMethod, str] = {"chat": "gen", "text": "gen"}
 """AISBench's word for figures of generated texts; figures of log-likelihoods name their method instead."""
+
+
+def _is_sound(media: Iterable[Media]) -> bool:
+    return any(one.kind == "audio" for one in media)
 
 
 class ReplyTally:
@@ -360,23 +328,29 @@ class ReplyTally:
         self._without_letter = 0
         self._cropped: Counter[int] = Counter()
         self._texts_differ = self._several_texts = False
-        self._reasoning_only = self._used_tools = self._unfinished = 0
+        self._odd: Counter[str] = Counter()
         self.endings: Counter[str | None] = Counter()
         """Finish reasons of generated answers, but for those that a stop string may have given here."""
         self.stopwatch = Stopwatch()
-        self.pace = PaceRecorder()
+        self.gaps: list[tuple[str, float]] = []
+        """Seconds between chunks, each with the replica that sent them."""
 
     def add(self, attempt: Attempt) -> None:
         self._methods[attempt.method] += 1
         self._without_letter += any(attempt.loglikelihoods) and None in attempt.loglikelihoods
         self._cropped.update({item.cropped_to for item in attempt.loglikelihoods if item and item.cropped_to})
-        self._reasoning_only += not attempt.text.strip() and bool(attempt.reasoning.strip())
-        self._used_tools += bool(attempt.rounds)
-        self._unfinished += attempt.finish_reason == tools.UNFINISHED
+        thought, said = self.stopwatch.add(attempt)
+        self._odd["thought"] += bool(thought or (attempt.usage and attempt.usage.reasoning_tokens))
+        self._odd["reasoning_only"] += bool(thought) and not said
+        self._odd["with_media"] += bool(attempt.media)
+        unread = attempt.spoken and not self._prepared.task.spoken
+        self._odd["audio_only"] += unread or (_is_sound(attempt.media) and not attempt.text.strip())
+        self._odd["used_tools"] += bool(attempt.rounds)
+        self._odd["unfinished"] += attempt.finish_reason == tools.UNFINISHED
         if attempt.method in GENERATING_METHODS and not (attempt.finish_reason == "stop" and self._prepared.task.stop):
             self.endings[attempt.finish_reason] += 1
-        self.stopwatch.add(attempt)
-        self.pace.add(attempt.replica, attempt.timings.gap_mean if attempt.timings else None)
+        if attempt.replica and attempt.timings and attempt.timings.gap_mean is not None:
+            self.gaps.append((attempt.replica, attempt.timings.gap_mean))
 
     def add_problem(self, answered: Collection[Attempt]) -> None:
         """All samples of a problem that have an answer."""
@@ -396,12 +370,7 @@ class ReplyTally:
 
     def counts(self) -> dict[str, int]:
         """Fields of `Counts`."""
-        return {
-            "reasoning_only": self._reasoning_only,
-            "cropped": self._cropped.total(),
-            "used_tools": self._used_tools,
-            "unfinished": self._unfinished,
-        }
+        return {**self._odd, "cropped": self._cropped.total()}
 
     def loglikelihood_notes(self) -> tuple[str, ...]:
         """What a reader has to know about figures of log-likelihoods."""
@@ -427,20 +396,15 @@ def step_after_rejection(sentence: str) -> str:
     return f" To do: {_ADVICE}." if sentence.startswith(DOES_NOT_FIT) else ""
 
 
-def failure_notes(sentences: Sequence[str]) -> Iterator[str]:
-    """Why samples failed; `sentences` has one for each."""
-    if sentences:
-        yield f"The first of {len(sentences)} failures: {sentences[0]}"
-
-
-def rejection_notes(sentences: Sequence[str]) -> Iterator[str]:
-    """Why samples were rejected; `sentences` has one for each."""
-    too_long = [sentence for sentence in sentences if sentence.startswith(DOES_NOT_FIT)]
-    other = [sentence for sentence in sentences if not sentence.startswith(DOES_NOT_FIT)]
+def fault_notes(rejected: Sequence[str], failed: Sequence[str]) -> Iterator[str]:
+    """Why samples were rejected, and why they failed; each has one sentence."""
+    too_long = [sentence for sentence in rejected if sentence.startswith(DOES_NOT_FIT)]
+    other = [sentence for sentence in rejected if not sentence.startswith(DOES_NOT_FIT)]
     if too_long:
         yield (
-            f"{len(too_long)} of the {len(sentences)} rejected samples are longer than the model's context: {_ADVICE}. "
+            f"{len(too_long)} of the {len(rejected)} rejected samples are longer than the model's context: {_ADVICE}. "
             f"The first: {too_long[0]}"
         )
-    if other:
-        yield f"The first of {len(other)} rejections: {other[0]}"
+    for what, sentences in (("rejections", other), ("failures", failed)):
+        if sentences:
+            yield f"The first of {len(sentences)} {what}: {sentences[0]}"

@@ -12,11 +12,12 @@ look different.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain
 from math import comb, fsum, sqrt
 from statistics import NormalDist, median
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from model_accuracy_eval.records import DatasetResult, Interval, ProblemResult, ReplicaFigure, ReplicaPace
 from model_accuracy_eval.scoring.figures.quantiles import normal_quantile
@@ -30,6 +31,7 @@ _SLOWER = 1.1
 """A smaller ratio is not worth a word, however sure it is."""
 BLOCKS = 20
 
+OfReplica = TypeVar("OfReplica")
 Stratum = Sequence[tuple[str, float]]
 """A replica and a value of each sample."""
 
@@ -53,8 +55,8 @@ def replica_figures(dataset_results: Sequence[DatasetResult]) -> tuple[ReplicaFi
     names = sorted(samples.keys() | paces.keys())
     if not names:
         return ()
-    changes, different = _changes(names, [*chain.from_iterable(map(_strata, shares))])
-    ratios, slow = _ratios(names, paces)
+    changes, different = _one_by_one(names, partial(_changes, [*chain.from_iterable(map(_strata, shares))]))
+    ratios, slow = _one_by_one(sorted(paces), partial(_ratios, paces))
     return tuple(
         ReplicaFigure(
             replica=name,
@@ -88,23 +90,34 @@ def _strata(result: DatasetResult) -> Iterator[Stratum]:
     yield from (alone[at : at + _NEIGHBOURS] for at in range(0, len(alone), _NEIGHBOURS))
 
 
-def _changes(names: Sequence[str], strata: Sequence[Stratum]) -> tuple[dict[str, _Change], list[str]]:
-    """The change of each replica, and the names of those that differ by more than chance."""
-    left, changes, different = list(names), dict[str, _Change](), list[str]()
+def _one_by_one(
+    names: Iterable[str], compare: Callable[[Sequence[str], int], tuple[dict[str, OfReplica], str | None]]
+) -> tuple[dict[str, OfReplica], list[str]]:
+    """What was found of each, and the names of those that differ by more than chance, one comparison after the other.
+
+    `compare` is given those that are left and how many comparisons they are, and names the most different one if it is
+    surely different.
+    """
+    left, found, different = list(names), dict[str, OfReplica](), list[str]()
     while len(left) > 1:
-        comparisons = 1 if len(left) == 2 else len(left)
-        there = [[sample for sample in stratum if sample[0] in left] for stratum in strata]
-        now = {name: change for name in left if (change := _change(name, there, comparisons))}
-        changes |= now
-        worst = min(left, key=lambda name: (-round(abs(now[name].z), 9), now[name].points) if name in now else (0, 0))
-        if worst not in now:
-            break
-        p, interval = 2 * NormalDist().cdf(-abs(now[worst].z)) * comparisons, now[worst].interval
-        if p >= 1 - CONFIDENCE or interval.low <= 0 <= interval.high:
+        now, worst = compare(left, 1 if len(left) == 2 else len(left))
+        found |= now
+        if worst is None:
             break
         different.append(worst)
         left.remove(worst)
-    return changes, different
+    return found, different
+
+
+def _changes(strata: Sequence[Stratum], left: Sequence[str], comparisons: int) -> tuple[dict[str, _Change], str | None]:
+    """The change of each replica."""
+    there = [[sample for sample in stratum if sample[0] in left] for stratum in strata]
+    now = {name: change for name in left if (change := _change(name, there, comparisons))}
+    worst = min(now, key=lambda name: (-round(abs(now[name].z), 9), now[name].points), default=None)
+    if worst is None:
+        return now, None
+    p, interval = 2 * NormalDist().cdf(-abs(now[worst].z)) * comparisons, now[worst].interval
+    return now, worst if p < 1 - CONFIDENCE and not interval.low <= 0 <= interval.high else None
 
 
 def _change(name: str, strata: Iterable[Stratum], comparisons: int) -> _Change | None:
@@ -131,32 +144,21 @@ def _change(name: str, strata: Iterable[Stratum], comparisons: int) -> _Change |
     return _Change(total / sqrt(variance), 100 * mean, Interval(low=100 * (mean - reach), high=100 * (mean + reach)))
 
 
-class PaceRecorder:
-    """Collects the gaps between chunks of one dataset's samples, in the order in which they were answered."""
-
-    def __init__(self) -> None:
-        self._gaps: list[tuple[str, float]] = []
-        """With the replica of each."""
-
-    def add(self, replica: str, gap: float | None) -> None:
-        if replica and gap is not None:
-            self._gaps.append((replica, gap))
-
-    def paces(self) -> tuple[ReplicaPace, ...]:
-        """Each replica's median gap in every block."""
-        names = sorted({name for name, _ in self._gaps})
-        size = max(-(-len(self._gaps) // BLOCKS), 4 * len(names))
-        blocks = [self._gaps[at : at + size] for at in range(0, len(self._gaps), size)] if names else []
-        return tuple(
-            ReplicaPace(
-                replica=name,
-                gaps=tuple(
-                    median(own) if (own := [gap for replica, gap in block if replica == name]) else None
-                    for block in blocks
-                ),
-            )
-            for name in names
+def replica_paces(gaps: Sequence[tuple[str, float]]) -> tuple[ReplicaPace, ...]:
+    """Each replica's median gap in every block. `gaps`: between the chunks of one dataset's samples, each with its
+    replica, in the order in which they were answered."""
+    names = sorted({name for name, _ in gaps})
+    size = max(-(-len(gaps) // BLOCKS), 4 * len(names))
+    blocks = [gaps[at : at + size] for at in range(0, len(gaps), size)] if names else []
+    return tuple(
+        ReplicaPace(
+            replica=name,
+            gaps=tuple(
+                median(own) if (own := [gap for replica, gap in block if replica == name]) else None for block in blocks
+            ),
         )
+        for name in names
+    )
 
 
 def _paces(dataset_results: Iterable[DatasetResult]) -> dict[str, list[float | None]]:
@@ -172,21 +174,15 @@ def _paces(dataset_results: Iterable[DatasetResult]) -> dict[str, list[float | N
     return {name: gaps + [None] * (length - len(gaps)) for name, gaps in by_name.items()}
 
 
-def _ratios(names: Sequence[str], paces: Mapping[str, Sequence[float | None]]) -> tuple[dict[str, float], list[str]]:
-    """How much longer the gaps of each replica are than the others' at the same time, and who differs in that."""
-    left, ratios, slow = [name for name in names if name in paces], dict[str, float](), list[str]()
-    while len(left) > 1:
-        comparisons = 1 if len(left) == 2 else len(left)
-        by_block = {name: list(_block_ratios(name, left, paces)) for name in left}
-        now = {name: median(each) for name, each in by_block.items() if each}
-        ratios |= now
-        sure = [name for name in now if _sign_p(by_block[name]) * comparisons < 1 - CONFIDENCE]
-        worst = max(sure, key=lambda name: now[name], default=None)
-        if worst is None or now[worst] < _SLOWER:
-            break
-        slow.append(worst)
-        left.remove(worst)
-    return ratios, slow
+def _ratios(
+    paces: Mapping[str, Sequence[float | None]], left: Sequence[str], comparisons: int
+) -> tuple[dict[str, float], str | None]:
+    """How much longer the gaps of each replica are than the others' at the same time."""
+    by_block = {name: list(_block_ratios(name, left, paces)) for name in left}
+    now = {name: median(each) for name, each in by_block.items() if each}
+    sure = [name for name in now if _sign_p(by_block[name]) * comparisons < 1 - CONFIDENCE]
+    worst = max(sure, key=lambda name: now[name], default=None)
+    return now, worst if worst is not None and now[worst] >= _SLOWER else None
 
 
 def _block_ratios(name: str, left: Sequence[str], paces: Mapping[str, Sequence[float | None]]) -> Iterator[float]:

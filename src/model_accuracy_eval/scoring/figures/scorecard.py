@@ -4,6 +4,7 @@ One set of replies serves every pipeline. Texts are dropped as soon as their pro
 """
 
 from collections.abc import Hashable, Iterator, Sequence
+from functools import partial
 
 from msgspec.structs import replace
 
@@ -18,6 +19,7 @@ from model_accuracy_eval.records import (
     SummaryRow,
     TaskSpec,
 )
+from model_accuracy_eval.records.base import filled
 from model_accuracy_eval.scoring.figures import groups, judging
 from model_accuracy_eval.scoring.figures.aggregations import Statistics
 from model_accuracy_eval.scoring.figures.columns import Column, reduced
@@ -80,9 +82,8 @@ class Scorecard:
                 columns = self._collect(problem, pipeline, use, values)
                 names += columns
                 for name, column in columns.items():
-                    figures[name], limits = column.of_last_problem()
+                    figures[name], limits, added = column.of_problem(column.cells[-1])
                     bounds |= {name: limits} if limits else {}
-                    added = column.statistics_of_last_problem()
                     statistics |= {name: added} if added else {}
             if place and reads_otherwise(own[0], pipeline):
                 counter = self._readings.setdefault(pipeline.name, ReadingCounter(pipeline.name, names[0]))
@@ -120,10 +121,10 @@ class Scorecard:
         cells = reduced(pipeline, use, values, self._k, headline=headline, chance=chance)
         columns: dict[str, Column] = {}
         for name, cell in cells.items():
-            column = self._columns.setdefault(name, Column(metric(use.name), use, len(values)))
-            column.cells.append(cell._replace(cluster=problem.cluster, together=self._together(problem)))
+            column = self._columns.setdefault(name, Column(self._task, name, use, len(values), self._draw))
+            part, together = groups.part(self._task, problem), self._together(problem)
+            column.cells.append(cell._replace(part=part, cluster=problem.cluster, together=together))
             column.unavailable |= UNAVAILABLE in values
-            column.parts.append(groups.part(self._task, problem))
             columns[name] = column
         return columns
 
@@ -135,54 +136,28 @@ class Scorecard:
                 SummaryRow(dataset=self._task.name, version=version, metric=name, mode=mode, value=None)
                 for name in metric_names(self._task, self._n, self._k)
             )
-        for column in self._columns.values():
-            column.repeated, column.draw = self._n if all_equal else 0, self._draw
-        rows = [self._row(name, column, version, mode) for name, column in self._columns.items()]
+        columns = self._columns.values()
+        repeated = self._n if all_equal else 0
+        rows = [column.row(version, mode, repeated=repeated) for column in columns]
         # Parts have rows of the first figure, and of those that the task names.
         named = self._task.grouping.figures if self._task.grouping else ()
-        columns = self._columns.values()
-        of_parts = [
-            row for row, column in zip(rows, columns, strict=True) if row is rows[0] or column.use.label in named
-        ]
-        return (
-            *rows,
-            *groups.centred(self._task, rows[0]),
-            *(part for row in of_parts for part in self._rows_of_parts(row, version, mode)),
+        of_parts = (
+            part
+            for row, column in zip(rows, columns, strict=True)
+            if row is rows[0] or column.use.label in named
+            for part in groups.rows_of_parts(
+                self._task,
+                row,
+                [cell.part for cell in column.cells],
+                partial(column.row, version, mode, repeated=repeated),
+                drawn_from=self._draw.parts if self._draw else (),
+            )
         )
-
-    def _rows_of_parts(self, total: SummaryRow, version: str, mode: str) -> Iterator[SummaryRow]:
-        if self._task.grouping is None:
-            return iter(())
-        column = self._columns[total.metric]
-        areas, parts = (
-            {name: self._row(total.metric, column.of_parts(members), version, mode) for name, members in sets.items()}
-            for sets in (groups.areas(self._task, column.parts), {part: {part} for part in sorted(set(column.parts))})
-        )
-        every = set(self._draw.parts if self._draw else ()) <= {*parts}
-        return groups.rows_of_parts(self._task, total, parts, areas, every=every)
+        return (*rows, *groups.centred(self._task, rows[0]), *of_parts)
 
     def readings(self) -> tuple[Reading, ...]:
         """What the task's other pipelines read in the same replies."""
         return tuple(counter.reading() for counter in self._readings.values())
-
-    def _row(self, name: str, column: Column, version: str, mode: str) -> SummaryRow:
-        return SummaryRow(
-            dataset=self._task.name,
-            version=version,
-            metric=name,
-            mode=mode,
-            value=column.figure(),
-            interval=column.interval(),
-            stderr=column.stderr(),
-            higher_is_better=column.metric.rises(column.use),
-            share=column.metric.share,
-            bounds=column.bounds(),
-            chance=column.chance(),
-            drawn=column.is_drawn,
-            of=column.of,
-            certainty=column.certainty(groups.clusters_named(self._task)),
-            aggregation=column.aggregation_name,
-        )
 
 
 def metric_names(task: TaskSpec, n: int, k: Sequence[int]) -> list[str]:
@@ -230,7 +205,9 @@ def _problem_result(
 ) -> ProblemResult:
     """One problem after its n samples. A sample without a value counts as 0 and stays in n."""
     values = tuple(verdict.value or 0.0 for verdict in judged.verdicts)
-    return ProblemResult(
+    return filled(
+        ProblemResult,
+        problem,
         problem=problem.id,
         n=len(values),
         c=sum(value >= 1.0 for value in values) if metric(pipeline.metrics[0].name).yes_or_no else None,
@@ -240,9 +217,6 @@ def _problem_result(
         cut=sum(verdict.cut for verdict in judged.verdicts),
         doubtful=tuple(place for place, verdict in enumerate(judged.verdicts) if verdict.doubtful),
         references=problem.right,
-        key=problem.key,
-        category=problem.category,
-        cluster=problem.cluster,
         figures=figures,
         bounds=bounds,
     )

@@ -10,20 +10,19 @@ import sys
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, wraps
+from functools import cache
 from string import ascii_uppercase
 from typing import Any
 
 from model_accuracy_eval.errors import BadValue, UnknownName
 from model_accuracy_eval.records import Problem, Step
-from model_accuracy_eval.scoring.answers.answer_kinds import KINDS
 from model_accuracy_eval.scoring.answers.cleaning import cleaned
 from model_accuracy_eval.scoring.answers.letters import choice_letter, choice_letters, yes_or_no
-from model_accuracy_eval.scoring.answers.own_answers import own_answer
+from model_accuracy_eval.scoring.answers.own_answers import KINDS, own_answer
 from model_accuracy_eval.scoring.answers.published_readings import VIEWS
 from model_accuracy_eval.scoring.answers.stated_numbers import last_number, number_answer
 from model_accuracy_eval.scoring.answers.stated_texts import maths_answer, short_answer, unanswerable
-from model_accuracy_eval.scoring.answers.ultraeval_answers import POSTPROCESS
+from model_accuracy_eval.scoring.answers.ultraeval_answers import POSTPROCESS, UltraevalPost
 from model_accuracy_eval.scoring.code.benchmark_suites import CODE_EXTRACTORS
 from model_accuracy_eval.scoring.metrics import user_functions
 
@@ -111,11 +110,6 @@ def _punctuation() -> dict[int, None]:
     return dict.fromkeys(place for place in range(sys.maxunicode) if unicodedata.category(chr(place)).startswith("P"))
 
 
-def first_token(text: str, problem: Problem) -> str | None:
-    """The first word."""
-    return next(iter(text.split(maxsplit=1)), None)
-
-
 def format_span(text: str, problem: Problem) -> str:
     """Named entities as `per: ada $ loc: kenya`, each behind its own label; `none` is left out."""
     labelled = _ENTITY_WORD.sub(lambda word: f"{_LABEL_OF[word[1]]}:", text.lower())
@@ -149,26 +143,6 @@ def stripped(text: str, problem: Problem) -> str | None:
     return text.strip() or None
 
 
-def noop(text: str, problem: Problem) -> str | None:
-    """The text unchanged."""
-    return text
-
-
-def remove_whitespace(text: str, problem: Problem) -> str | None:
-    """The text without blanks around it; an empty text stays a text."""
-    return text.strip()
-
-
-def lowercase(text: str, problem: Problem) -> str | None:
-    """The text in small letters."""
-    return text.lower()
-
-
-def uppercase(text: str, problem: Problem) -> str | None:
-    """The text in capitals."""
-    return text.upper()
-
-
 def mapped(
     text: str, problem: Problem, *, mapping_dict: Mapping[str, object] | None = None, default_value: object = None
 ) -> str | None:
@@ -183,17 +157,20 @@ def answer_in_kind(text: str, problem: Problem) -> str | None:
     return EXTRACTORS[step.name](text, problem, **step.args)
 
 
-def _postprocess(function: Callable[[str], str | None]) -> Extractor:
-    """UltraEval returns an empty text where there is no answer."""
+def _of_text(read: Callable[[str], str | None], about: str) -> Extractor:
+    """A step that needs no more than the text."""
 
-    @wraps(function)
     def extractor(text: str, problem: Problem) -> str | None:
-        return function(text) or None
+        return read(text)
 
+    extractor.__doc__ = about
     return extractor
 
 
-ULTRAEVAL_EXTRACTORS = {name: _postprocess(function) for name, function in POSTPROCESS.items()}
+def _as_ultraeval(post: UltraevalPost) -> Extractor:
+    """UltraEval returns an empty text where there is no answer."""
+    return _of_text(lambda text: post.read(text) or None, post.about or post.read.__doc__ or "")
+
 
 EXTRACTORS: dict[str, Extractor] = {
     "strip_thoughts": strip_thoughts,
@@ -211,15 +188,15 @@ EXTRACTORS: dict[str, Extractor] = {
     "unanswerable": unanswerable,
     "answer_in_kind": answer_in_kind,
     "own_answer": own_answer,
-    "first_token": first_token,
+    "first_token": _of_text(lambda text: next(iter(text.split(maxsplit=1)), None), "The first word."),
     "stripped": stripped,
-    "remove_whitespace": remove_whitespace,
-    "lowercase": lowercase,
-    "uppercase": uppercase,
+    "remove_whitespace": _of_text(str.strip, "The text without blanks around it; an empty text stays a text."),
+    "lowercase": _of_text(str.lower, "The text in small letters."),
+    "uppercase": _of_text(str.upper, "The text in capitals."),
     "map": mapped,
-    "noop": noop,
+    "noop": _of_text(str, "The text unchanged."),
     **VIEWS,
-    **ULTRAEVAL_EXTRACTORS,
+    **{name: _as_ultraeval(post) for name, post in POSTPROCESS.items()},
     **CODE_EXTRACTORS,
 }
 

@@ -4,7 +4,6 @@ Every step is bounded by sizes and none by a clock, so a verdict is the same on 
 """
 
 from model_accuracy_eval.scoring.maths.maths_equality import equal, is_readable, value_of
-from model_accuracy_eval.scoring.maths.maths_text import last_boxes
-from model_accuracy_eval.scoring.maths.maths_trees import Unreadable
+from model_accuracy_eval.scoring.maths.maths_text import Unreadable, last_boxes
 
 __all__ = ["Unreadable", "equal", "is_readable", "last_boxes", "value_of"]

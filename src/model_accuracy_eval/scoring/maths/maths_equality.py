@@ -4,13 +4,14 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from collections.abc import Sequence as Items
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from itertools import takewhile
 
 from model_accuracy_eval.scoring.maths import units
 from model_accuracy_eval.scoring.maths.maths_parser import read, read_value
-from model_accuracy_eval.scoring.maths.maths_text import last_boxes, letters
+from model_accuracy_eval.scoring.maths.maths_text import Unreadable, last_boxes, letters
 from model_accuracy_eval.scoring.maths.maths_trees import (
     Bracket,
     Constant,
@@ -21,19 +22,17 @@ from model_accuracy_eval.scoring.maths.maths_trees import (
     Sequence,
     Statement,
     Symbol,
-    Unreadable,
     difference,
     mapped,
     negative,
     product_of,
     quotient_of,
 )
-from model_accuracy_eval.scoring.maths.maths_values import ratio_sign, same_value
-from model_accuracy_eval.scoring.maths.numeric_values import rational, real_number
+from model_accuracy_eval.scoring.maths.maths_values import ratio_sign, rational, real_number, same_value
 from model_accuracy_eval.scoring.maths.real_sets import CONSTANT_NAMES, TURNED, equal_sets, is_combination
 
-UNIT_OPERATIONS = {"per cent": "%", "degrees": "°"}
 _INTEGERS = frozenset("klmn")
+_PI = Symbol("\\pi")
 _ROUGHLY = 0.01
 """How far the sides of a ≈ may lie apart; further ones contradict each other."""
 
@@ -47,30 +46,16 @@ def unit(node: Node) -> str:
 
 
 def expanded(node: Node) -> Node:
-    """The form that is compared."""
-    if isinstance(node, Operation) and node.name in UNIT_OPERATIONS:
-        return Quantity(node.operands[0], UNIT_OPERATIONS[node.name])
-    if isinstance(node, Operation) and node.name == "negate":
-        inside = expanded(node.operands[0])
-        if isinstance(inside, Quantity):
+    """The form that is compared: ± as two values, and signs and factors within quantities and matrices."""
+    match node:
+        case Operation("negate", (operand,)) if isinstance(inside := expanded(operand), Quantity):
             return Quantity(negative(inside.value), inside.unit)
-    if isinstance(node, Operation) and node.name == "where":
-        return _condition(node)
-    if isinstance(node, Operation) and node.name == "multiply":
-        node = _scaled(node)
-    if isinstance(node, Sequence) and not node.ratio:
-        return Sequence(tuple(value for item in node.items for value in _both_signs(item)))
-    if isinstance(node, Bracket) and node.opening == "{":
-        return Bracket("{", "}", tuple(value for item in node.items for value in _both_signs(item)))
+        case Operation("multiply"):
+            node = _scaled(node)
+        case Sequence(ratio=False) | Bracket("{"):
+            return replace(node, items=tuple(value for item in node.items for value in _both_signs(item)))
     values = _both_signs(node)
     return node if len(values) == 1 else Sequence(values)
-
-
-def _condition(node: Operation) -> Node:
-    r"""\{x : x > 2\} is x > 2."""
-    head, condition = node.operands
-    head = head.sides[0] if isinstance(head, Statement) else head
-    return condition if isinstance(head, Symbol) and condition.symbols() == head.symbols() else node
 
 
 def _scaled(node: Operation) -> Node:
@@ -79,8 +64,8 @@ def _scaled(node: Operation) -> Node:
         others = tuple(other for other in node.operands if other is not factor)
         if isinstance(factor, Matrix) and not any(isinstance(other, Matrix) for other in others):
             return Matrix(tuple(tuple(product_of(*others, entry) for entry in row) for row in factor.rows))
-        if isinstance(factor, Operation) and factor.name in UNIT_OPERATIONS:
-            return Quantity(product_of(*others, *factor.operands), UNIT_OPERATIONS[factor.name])
+        if isinstance(factor, Quantity):
+            return Quantity(product_of(*others, factor.value), factor.unit)
     return node
 
 
@@ -88,14 +73,13 @@ def _both_signs(node: Node) -> tuple[Node, ...]:
     r"""The values of 1 \pm \sqrt{2}: all upper signs, and all lower signs."""
     if not any(isinstance(part, Operation) and part.name in {r"\pm", r"\mp"} for part in node.walk()):
         return (node,)
-    upper, lower = (mapped(node, partial(_with_sign, positive)) for positive in (r"\pm", r"\mp"))
-    return upper, lower
 
+    def with_sign(node: Node, *, positive: str) -> Node:
+        if isinstance(node, Operation) and node.name in {r"\pm", r"\mp"}:
+            return node.operands[0] if node.name == positive else negative(node.operands[0])
+        return node
 
-def _with_sign(positive: str, node: Node) -> Node:
-    if isinstance(node, Operation) and node.name in {r"\pm", r"\mp"}:
-        return node.operands[0] if node.name == positive else negative(node.operands[0])
-    return node
+    return tuple(mapped(node, partial(with_sign, positive=positive)) for positive in (r"\pm", r"\mp"))
 
 
 def readings(node: Node) -> tuple[Node, ...]:
@@ -123,24 +107,18 @@ def is_name(node: Node) -> bool:
     return isinstance(node, Symbol) and node.name not in {"i", "e", "\\pi"}
 
 
-def name_and_value(node: Statement) -> tuple[Node, Node] | None:
-    """Of x = 5, of 5 = x, of x = 2 + 3 = 5, and of x ∈ S. None for other relations, and for a chain that contradicts
-    itself."""
-    if set(node.signs) != {"="} and node.signs != (r"\in",):
+def name_and_value(node: Statement) -> tuple[Node | None, Node] | None:
+    """Of x = 5, of 5 = x, of x = 2 + 3 = 5, and of x ∈ S; without a name of 1/2 = 0.5. None for other relations, and
+    for a chain that contradicts itself."""
+    name, *values = node.sides
+    is_named = is_name(name)
+    if {*node.signs} != {"="} and (node.signs != (r"\in",) or not is_named):
         return None
-    first, *values = node.sides
-    if not is_name(first):
-        if node.signs != ("=",) or not is_name(node.sides[1]):
-            return None
-        first, values = node.sides[1], [node.sides[0]]
+    if not is_named and len(values) == 1 and is_name(values[0]):
+        return values[0], name
+    values = values if is_named else [*node.sides]
     agree = all(same_value(amount(value), amount(values[-1])) for value in values[:-1])
-    return (first, values[-1]) if agree else None
-
-
-def common_value(node: Statement) -> Node | None:
-    """The last side of 1/2 = 0.5, where all sides are the same."""
-    agree = set(node.signs) == {"="} and all(same_value(amount(s), amount(node.sides[-1])) for s in node.sides[:-1])
-    return node.sides[-1] if agree else None
+    return (name if is_named else None, values[-1]) if agree else None
 
 
 def same_names(left: Node, right: Node) -> bool:
@@ -169,7 +147,7 @@ def _periodic(node: Node) -> tuple[Node, Symbol | None]:
     names = node.symbols() & _INTEGERS
     sums = [part for part in node.walk() if isinstance(part, Operation) and part.name == "add"]
     terms = [[*term.walk()] for part in sums for term in part.operands if term.symbols() & names]
-    periods = all({"\\pi", "degrees"} & {getattr(part, "name", "") for part in term} for term in terms)
+    periods = all(any(part == _PI or unit(part) == "°" for part in term) for term in terms)
     bound = periods and len(names) == 1 and len(terms) == [*node.walk()].count(name := Symbol(*names))
     return node, name if bound else None
 
@@ -191,7 +169,7 @@ def _unit_of(node: Node) -> str:
             return units.canonical(name)
         case Operation("inverse", (under,)) if name := _unit_of(under):
             return f"/{name}"
-        case Operation("power", (base, Constant(exponent))) if name := _unit_of(base):
+        case Operation("power", (base, Constant(Fraction(denominator=1) as exponent))) if name := _unit_of(base):
             return f"{name}^{exponent}"
         case Operation("multiply", factors) if all(map(_unit_of, factors)):
             return "".join(map(_unit_of, factors))
@@ -259,35 +237,25 @@ def _is_point(node: Node) -> bool:
 
 
 def _same_relations(left: Node, right: Node) -> bool:
-    if isinstance(left, Statement) and isinstance(right, Statement):
-        named = name_and_value(left), name_and_value(right)
-        if named[0] and named[1] and same_names(named[0][0], named[1][0]):
-            return _same(named[0][1], named[1][1])
-        if left.symbols() - CONSTANT_NAMES != right.symbols() - CONSTANT_NAMES:
-            return False
-        same = equal_sets(left, right)
-        return _same_equations(left, right) or _same_chains(left, right) if same is None else same
-    relation, other = (left, right) if isinstance(left, Statement) else (right, left)
-    if not isinstance(relation, Statement):
-        raise TypeError(relation)
-    name = name_and_value(relation)
-    value = name[1] if name else common_value(relation)
-    if value is not None:
-        return _same(value, other)
-    return equal_sets(relation, other) or False
+    ours, theirs = (name_and_value(node) if isinstance(node, Statement) else None for node in (left, right))
+    if not isinstance(left, Statement) or not isinstance(right, Statement):
+        given, other = (ours, right) if isinstance(left, Statement) else (theirs, left)
+        return _same(given[1], other) if given else equal_sets(left, right) or False
+    if ours and theirs and ours[0] and theirs[0] and same_names(ours[0], theirs[0]):
+        return _same(ours[1], theirs[1])
+    if left.symbols() - CONSTANT_NAMES != right.symbols() - CONSTANT_NAMES:
+        return False
+    same = equal_sets(left, right)
+    return _same_equations(left, right) or _same_chains(left, right) if same is None else same
 
 
 def _same_equations(left: Statement, right: Statement) -> bool:
     """2x + 4y = 6 is x + 2y = 3, and 2x > 6 is 3 < x: one difference of the sides is the other times a constant."""
-    if len(left.signs) != 1 or len(right.signs) != 1 or not {*left.signs, *right.signs} <= _TURNED.keys():
+    signs = (*left.signs, *right.signs)
+    if len(signs) != 2 or not {*signs} <= _TURNED.keys() or not left.symbols() - CONSTANT_NAMES:
         return False
-    if not left.symbols() - CONSTANT_NAMES:
-        return False
-    (sign,), (other,) = left.signs, right.signs
     scale = ratio_sign(difference(*map(amount, left.sides)), difference(*map(amount, right.sides)))
-    if sign in {"=", r"\ne"}:
-        return scale != 0 and sign == other
-    return scale != 0 and sign == (other if scale > 0 else _TURNED[other])
+    return scale != 0 and signs[0] == (signs[1] if scale > 0 else _TURNED[signs[1]])
 
 
 def _same_chains(left: Statement, right: Statement) -> bool:
@@ -300,45 +268,33 @@ def _same_quantities(left: Node, right: Node) -> bool:
 
     50 % is 50, as references often leave the sign out, and 0.5, which it is; 90° is 90 and π/2.
     """
-    units_of_both = unit(left), unit(right)
-    if units.differ(*units_of_both):
+    if units.differ(unit(left), unit(right)):
         return False
-    if _same(amount(left), amount(right)):
-        return True
-    for name, mark in (("per cent", "%"), ("degrees", "°")):
-        if set(units_of_both) == {mark, ""}:
-            values = (Operation(name, (amount(node),)) if unit(node) else node for node in (left, right))
-            return not any(isinstance(node, Sequence | Bracket) for node in (left, right)) and same_value(*values)
-    return False
+    return _same(amount(left), amount(right)) or same_value(left, right)
 
 
 def _same_matrices(left: Node, right: Node) -> bool:
-    if _is_point(left) or _is_point(right):
-        matrix = left if isinstance(left, Matrix) else right
-        return (
-            isinstance(matrix, Matrix)
-            and 1 in {len(matrix.rows), *map(len, matrix.rows)}
-            and _in_order(left.parts, right.parts)
-        )
-    if not isinstance(left, Matrix) or not isinstance(right, Matrix):
-        return False
-    return [len(row) for row in left.rows] == [len(row) for row in right.rows] and _in_order(left.parts, right.parts)
+    shapes = [[len(row) for row in node.rows] if isinstance(node, Matrix) else [] for node in (left, right)]
+    if _is_point(left) or _is_point(right):  # which is a row or a column
+        shape = shapes[0] or shapes[1]
+        return 1 in {len(shape), *shape} and _in_order(left.parts, right.parts)
+    return shapes[0] == shapes[1] and _in_order(left.parts, right.parts)
 
 
 def _same_collections(left: Node, right: Node) -> bool:
-    points = _is_point(left) and _is_point(right)
-    if not points and (same := equal_sets(left, right)) is not None:
+    points = [node for node in (left, right) if _is_point(node)]
+    if len(points) < 2 and (same := equal_sets(left, right)) is not None:
         return same
     if is_combination(left) or is_combination(right):
         return _same_combinations(left, right)
-    if points:
-        return _in_order(left.parts, right.parts) and _brackets(left) == _brackets(right)
-    if _is_point(left) or _is_point(right):
-        point, other = (left, right) if _is_point(left) else (right, left)
-        if not isinstance(other, Sequence) or other.ratio or not (_gives_names(other) or _is_no_interval(point)):
-            return False
-        return _in_order(point.parts, other.items)
-    return _same_lists(left, right)
+    if not points:
+        return _same_lists(left, right)
+    if isinstance(left, Bracket) and isinstance(right, Bracket):
+        brackets = [(node.opening, node.closing) for node in (left, right)]
+        return brackets[0] == brackets[1] and _in_order(left.items, right.items)
+    other = right if left is points[0] else left
+    is_list = isinstance(other, Sequence) and not other.ratio and (_gives_names(other) or _is_no_interval(points[0]))
+    return is_list and _in_order(points[0].parts, other.parts)
 
 
 def _same_combinations(left: Node, right: Node) -> bool:
@@ -350,29 +306,24 @@ def _same_combinations(left: Node, right: Node) -> bool:
     return _same_items(left.operands, right.operands, repeated=True)
 
 
-def _brackets(node: Node) -> str:
-    return node.opening + node.closing if isinstance(node, Bracket) else ""
-
-
 def _same_lists(left: Node, right: Node) -> bool:
-    """Sets, and lists without brackets, have no order; ratios have one."""
-    if any(isinstance(node, Sequence) and node.ratio for node in (left, right)):
-        if not isinstance(left, Sequence) or not isinstance(right, Sequence):
-            return same_value(_quotient(left), _quotient(right))
-        return left.ratio == right.ratio and _in_order(left.parts, right.parts)
-    items = tuple(node.items if isinstance(node, Sequence | Bracket) else (node,) for node in (left, right))
-    return _same_items(*items, repeated=isinstance(left, Sequence) and isinstance(right, Sequence))
-
-
-def _quotient(node: Node) -> Node:
-    """3 : 2 is 3/2."""
-    return quotient_of(*node.parts) if isinstance(node, Sequence) and len(node.parts) == 2 else node
+    """Sets, and lists without brackets, have no order; ratios have one, and 3 : 2 is 3/2."""
+    lists = [node for node in (left, right) if isinstance(node, Sequence)]
+    if any(node.ratio for node in lists):
+        if len(lists) < 2:
+            quotients = (
+                quotient_of(*node.parts) if node in lists and len(node.parts) == 2 else node for node in (left, right)
+            )
+            return same_value(*quotients)
+        return lists[0].ratio == lists[1].ratio and _in_order(left.parts, right.parts)
+    items = [node.items if isinstance(node, Sequence | Bracket) else (node,) for node in (left, right)]
+    return _same_items(*items, repeated=len(lists) == 2)
 
 
 def _gives_names(node: Sequence) -> bool:
     """X = 1, y = 2 is the point (1, 2)."""
-    names = [name_and_value(item) if isinstance(item, Statement) else None for item in node.items]
-    return len({name[0] for name in names if name}) == len(names)
+    given = [name_and_value(item) for item in node.items if isinstance(item, Statement)]
+    return len({one[0] for one in given if one and one[0]}) == len(node.items)
 
 
 def _is_no_interval(point: Node) -> bool:
@@ -428,9 +379,8 @@ def value_of(text: str) -> Fraction | None:
     """The number that a text is worth, without its unit; None for several values, formulas and irrational numbers."""
     node = readings(read_value(text))[0]
     if isinstance(node, Statement):
-        named = name_and_value(node)
-        value = named[1] if named else common_value(node)
-        if value is None:
+        given = name_and_value(node)
+        if given is None:
             return None
-        node = value
+        _, node = given
     return rational(amount(expanded(node)))

@@ -6,11 +6,10 @@ from fractions import Fraction
 
 from model_accuracy_eval.scoring.maths import maths_text as words
 from model_accuracy_eval.scoring.maths import units
-from model_accuracy_eval.scoring.maths.maths_text import LONGEST_TEXT, plain
+from model_accuracy_eval.scoring.maths.maths_text import LONGEST_TEXT, MathsToken, Unreadable, plain, tokens
 from model_accuracy_eval.scoring.maths.maths_trees import (
     Bracket,
     Constant,
-    MathsToken,
     Matrix,
     Node,
     Numeral,
@@ -19,33 +18,34 @@ from model_accuracy_eval.scoring.maths.maths_trees import (
     Sequence,
     Statement,
     Symbol,
-    TokenCursor,
-    Unreadable,
     determinant,
+    difference,
     inverse,
     negative,
+    number,
     product_of,
     quotient_of,
     sum_of,
-    tokens,
 )
 
 _CLOSING = {")": ")", "]": "]", "[": ")"}
 """]0, 1[ is (0, 1)."""
-_MARKS = {"!": "factorial", "°": "degrees", "%": "per cent"}
+_DEEPEST = 30
+"""Levels of brackets; deeper texts are compared letter by letter."""
 _MOST_MARKS = 20
 _LARGEST_DETERMINANT = 4
 _MOST_IN_A_DETERMINANT = 100
 """Numbers, symbols and operations: each stands in the expansion many times."""
 
 
-class Parser(TokenCursor):
+class Parser:
     """`answer` reads whatever may stand between brackets; the methods below it are in the order of descent."""
 
     def __init__(self, stream: list[MathsToken]) -> None:
-        super().__init__(stream)
+        self._stream = stream
+        self._place = self._depth = 0
         self._bars = 0
-        """How many of the open brackets end with a bar, which then begins no factor."""
+        """How many of the open brackets end with a bar, or have one in them, which then begins no factor."""
         self._currency = ""
         self._readers: dict[str, Callable[[], Node]] = {
             r"\frac": lambda: quotient_of(self._argument(digit=True), self._argument(digit=True)),
@@ -64,40 +64,84 @@ class Parser(TokenCursor):
             "{": self._group,
         }
 
-    def answer(self, *, in_set: bool = False) -> Node:
+    @property
+    def next(self) -> MathsToken | None:
+        return self._stream[self._place] if self._place < len(self._stream) else None
+
+    def _kind(self) -> str:
+        return self.next.kind if self.next else ""
+
+    def _at(self, *texts: str) -> bool:
+        """Whether one of these signs, commands or separators follows."""
+        token = self.next
+        return token is not None and token.kind in {"sign", "command", "separator"} and token.text in texts
+
+    def _ahead(self, count: int) -> list[str]:
+        return [token.text for token in self._stream[self._place : self._place + count]]
+
+    def _take(self) -> MathsToken:
+        token = self.next
+        if token is None:
+            raise Unreadable("the end")
+        self._place += 1
+        return token
+
+    def _took(self, *texts: str) -> bool:
+        if self._at(*texts):
+            self._place += 1
+            return True
+        return False
+
+    def _expect(self, text: str) -> None:
+        if not self._took(text):
+            raise Unreadable(f"no {text}")
+
+    def _enter(self) -> None:
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise Unreadable(f"more than {_DEEPEST} levels")
+
+    def _leave(self) -> None:
+        self._depth -= 1
+
+    def _letters(self) -> str:
+        """The next token, or all tokens of the next group in braces, as one name."""
+        if not self._took("{"):
+            return self._take().text
+        parts = []
+        while not self._took("}"):
+            parts.append(self._take().text)
+        return "".join(parts)
+
+    def answer(self) -> Node:
         """Items with commas, semicolons, "and" or "or" between them; one item stands for itself."""
         self._enter()
-        items = [self._relation(in_set=in_set)]
-        while self._separator():
-            items.append(self._relation(in_set=in_set))
+        items = [self._relation()]
+        while self._took(",", ";"):
+            while self._took(",", ";"):  # the ", and" before a last item
+                continue
+            items.append(self._relation())
         self._leave()
         return items[0] if len(items) == 1 else Sequence(tuple(items))
 
-    def _separator(self) -> bool:
-        """Takes ",", ";", "and", and the ", and" before a last item."""
-        start = self._place
-        while self._at(",", ";"):
-            self._take()
-        return self._place > start
-
-    def _relation(self, *, in_set: bool) -> Node:
-        sides, signs = [self._sets(in_set=in_set)], []
-        while self.next and self.next.kind in {"sign", "command"} and self.next.text in words.RELATIONS:
+    def _relation(self) -> Node:
+        sides, signs = [self._sets()], []
+        while self._at(*words.RELATIONS):
             signs.append(self._take().text)
-            sides.append(self._sets(in_set=in_set))
+            sides.append(self._sets())
         return Statement(tuple(signs), tuple(sides)) if signs else sides[0]
 
-    def _sets(self, *, in_set: bool) -> Node:
-        value = self._ratio(in_set=in_set)
-        while self.next and self.next.text in words.SET_OPERATIONS:
+    def _sets(self) -> Node:
+        value = self._ratio()
+        while self._at(*words.SET_OPERATIONS):
             name = words.SET_OPERATIONS[self._take().text]
             earlier = value.operands if isinstance(value, Operation) and value.name == name else (value,)
-            value = Operation(name, (*earlier, self._ratio(in_set=in_set)))
+            value = Operation(name, (*earlier, self._ratio()))
         return value
 
-    def _ratio(self, *, in_set: bool) -> Node:
+    def _ratio(self) -> Node:
         parts = [self._quantity()]
-        while not in_set and self._took(":"):
+        while not self._bars and self._took(":"):
             parts.append(self._quantity())
         return parts[0] if len(parts) == 1 else Sequence(tuple(parts), ratio=True)
 
@@ -183,8 +227,10 @@ class Parser(TokenCursor):
         for _ in range(_MOST_MARKS):
             if self._took("^"):
                 value = value if self._took("'") else Operation("power", (value, self._argument()))
-            elif self.next and self.next.kind == "sign" and self.next.text in _MARKS:
-                value = Operation(_MARKS[self._take().text], (value,))
+            elif self._took("!"):
+                value = Operation("factorial", (value,))
+            elif self._at("°", "%"):
+                value = Quantity(value, self._take().text)
             elif isinstance(value, Symbol) and self._took("'"):
                 value = Symbol(value.name + "'")
             elif isinstance(value, Symbol) and self._took("_"):
@@ -283,14 +329,11 @@ class Parser(TokenCursor):
             else:
                 base = self._argument(digit=True)
         argument = self._primary() if self._at("(", "{") else self._bare_argument()
-        if exponent == negative(Constant(Fraction(1))) and name in words.INVERSE_FUNCTIONS:
+        if exponent == negative(number(1)) and name in words.INVERSE_FUNCTIONS:
             return Operation(words.INVERSE_FUNCTIONS[name], (argument,))
         if name == "det":
             return self._determinant(argument)
-        if name == "cis":
-            name, argument = "exp", product_of(Symbol("i"), argument)
-        base = Constant(Fraction(10)) if name == "lg" else base
-        value: Node = Operation("ln" if name in {"log", "lg"} else name, (argument,))
+        value = _DEFINED[name](argument) if name in _DEFINED else Operation(name, (argument,))
         value = quotient_of(value, Operation("ln", (base,))) if base else value
         return Operation("power", (value, exponent)) if exponent else value
 
@@ -304,11 +347,11 @@ class Parser(TokenCursor):
         return product_of(*factors)
 
     def _root(self) -> Node:
-        degree: Node = Constant(Fraction(2))
+        exponent: Node = Constant(Fraction(1, 2))
         if self._took("["):
-            degree = self.answer()
+            exponent = inverse(self.answer())
             self._expect("]")
-        return Operation("root", (self._argument(), degree))
+        return Operation("power", (self._argument(), exponent))
 
     def _enclosed(self, name: str, closing: str) -> Node:
         value = self.answer()
@@ -343,16 +386,17 @@ class Parser(TokenCursor):
         if self._took(r"\}"):
             return Bracket("{", "}", ())
         self._bars += 1
-        content = self.answer(in_set=True)
-        if self._took("|", ":"):
-            content = Operation("where", (content, self.answer()))
+        content = self.answer()
+        condition = self.answer() if self._took("|", ":") else None
         self._bars -= 1
         if isinstance(content, Matrix) and {len(row) for row in content.rows} == {1} and not self._at(r"\}"):
             return Sequence(content.parts)
         self._expect(r"\}")
-        if isinstance(content, Operation) and content.name == "where":
-            return content
-        return Bracket("{", "}", content.items if isinstance(content, Sequence) else (content,))
+        if condition is None:
+            return Bracket("{", "}", content.items if isinstance(content, Sequence) else (content,))
+        name = content.sides[0] if isinstance(content, Statement) else content
+        is_all = isinstance(name, Symbol) and condition.symbols() == name.symbols()  # {x : x > 2} is x > 2
+        return condition if is_all else Operation("where", (content, condition))
 
     def _matrix(self) -> Node:
         name = self._letters()
@@ -396,6 +440,28 @@ class Parser(TokenCursor):
         self._letters()
         return Sequence(tuple(items))
 
+
+def _called(name: str, argument: Node) -> Node:
+    return Operation(name, (argument,))
+
+
+def _of_exponentials(combine: Callable[[Node, Node], Node], argument: Node) -> Node:
+    return combine(_called("exp", argument), _called("exp", negative(argument)))
+
+
+_DEFINED: dict[str, Callable[[Node], Node]] = {
+    "cis": lambda it: _called("exp", product_of(Symbol("i"), it)),
+    "log": lambda it: _called("ln", it),
+    "lg": lambda it: quotient_of(_called("ln", it), _called("ln", number(10))),
+    "tan": lambda it: quotient_of(_called("sin", it), _called("cos", it)),
+    "cot": lambda it: quotient_of(_called("cos", it), _called("sin", it)),
+    "sec": lambda it: inverse(_called("cos", it)),
+    "csc": lambda it: inverse(_called("sin", it)),
+    "sinh": lambda it: quotient_of(_of_exponentials(difference, it), number(2)),
+    "cosh": lambda it: quotient_of(_of_exponentials(sum_of, it), number(2)),
+    "tanh": lambda it: quotient_of(_of_exponentials(difference, it), _of_exponentials(sum_of, it)),
+}
+"""Functions that are others put together."""
 
 _NO_MATHS = r"[^=<>\\\d+*/^-]"
 _NAME = re.compile(

@@ -1,8 +1,17 @@
-r"""Answers as models write them → LaTeX with one spelling for each thing, before it is cut into tokens."""
+r"""Answers as models write them → LaTeX with one spelling for each thing → tokens."""
 
 import re
 import unicodedata
+from fractions import Fraction
 from functools import lru_cache
+from typing import Literal, NamedTuple
+
+from model_accuracy_eval.scoring.maths.units import CURRENCIES, SPELLINGS, is_short_unit, is_unit
+
+
+class Unreadable(Exception):
+    """A text that is no mathematics, or none that is known here: it is compared as text."""
+
 
 _UNICODE = str.maketrans({
     "−": "-", "–": "-", "—": "-", "‐": "-", "×": r"\times ", "·": r"\cdot ", "⋅": r"\cdot ", "∗": "*", "÷": r"\div ",
@@ -162,3 +171,142 @@ BEGIN_FACTORS = frozenset(
     ("(", "{", r"\frac", r"\sqrt", r"\binom", r"\lfloor", r"\lceil", r"\begin", *FUNCTIONS, *NAMES, *ACCENTS, *PREFIXES)
 )
 """Signs and commands that continue a product without a sign between."""
+
+
+# LaTeX with one spelling for each thing → tokens.
+
+
+Kind = Literal["number", "letter", "command", "words", "separator", "sign", "currency"]
+
+_LARGEST_EXPONENT = 1000
+
+
+class MathsToken(NamedTuple):
+    kind: Kind
+    text: str
+    value: Fraction = Fraction(0)
+    places: int = 0
+    spaced: bool = False
+    """Whether a blank stands before it."""
+
+
+_REPEATING = re.compile(r"(\d*)\.(\d*)\\(?:overline|bar|dot)\s*\{?\s*(\d+)\s*\}?")
+_ELLIPSIS = re.compile(r"(\d*)\.(\d*?)(?:(\d)\3{2,}|(\d{2,6}?)\4+)\s*(?:\.\.\.|\\[lc]?dots(?![A-Za-z]))")
+_THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\d,]*\d)")
+_SPACED_THOUSANDS = re.compile(r"\d{1,3}(?: \d{3})+(?:\.\d+)?(?! ?\d|\s*/)")
+"""2 101/102 is a mixed number."""
+_PLAIN_NUMBER = re.compile(r"(?:\d+(?:\.\d*)?|\.\d+)(?:[eE]([+-]?\d{1,4})(?![A-Za-z0-9]))?")
+_COMMAND = re.compile(r"\\(?:[A-Za-z]+|\\|[{}%$|#&_])")
+_SIGN = re.compile(r"<=|>=|!=|==|\*\*|[-+*/^_=<>()\[\]{}|!,;:%°&'€£¥₹₩₽]")
+_SIGN_OF = {
+    "<=": r"\le", ">=": r"\ge", "!=": r"\ne", "==": "=", "**": "^", "\\leq": r"\le", "\\leqslant": r"\le",
+    "\\geq": r"\ge", "\\geqslant": r"\ge", "\\neq": r"\ne", "\\lt": "<", "\\gt": ">", "\\mid": "|", "\\vert": "|",
+    "\\lvert": "|", "\\rvert": "|", "\\|": "|", "\\colon": ":", "\\%": "%", "\\lbrace": "\\{", "\\rbrace": "\\}",
+    "\\cdot": "*", "\\times": "*", "\\ast": "*", "\\div": "/", "\\simeq": r"\approx", "\\doteq": "=", "\\lbrack": "[",
+    "\\rbrack": "]", "\\langle": "\\langle", "\\smallsetminus": "\\setminus", "\\backslash": "\\setminus",
+    "\\varnothing": "\\emptyset", "\\prime": "'", "\\land": ",", "\\lor": ",", "\\wedge": ",", "\\vee": ",",
+}  # fmt: skip
+_COMMAND_WORDS = frozenset((*FUNCTIONS.values(), "sqrt", "pi", "infty", "frac"))
+_WORD_SPELLINGS = {"inf": "infty", "infinity": "infty", "Infinity": "infty", "asin": "arcsin", "acos": "arccos",
+                   "atan": "arctan", "oo": "infty", "union": "cup"}  # fmt: skip
+_SEPARATORS = frozenset(("and", "or", "或", "和", "与"))
+_SHORT_WORDS = frozenset((
+    "of", "to", "is", "if", "for", "the", "are", "but", "not", "has", "was", "one", "two", "six", "ten",
+    "yes", "no", "odd", "all", "any", "red", "mon", "tue", "wed", "thu", "fri", "sat", "sun", "jan", "feb", "mar",
+    "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec", "am", "pm", "AM", "PM", "per", "st", "nd", "rd",
+    "th",
+))  # fmt: skip
+_HAS_WORD = re.compile(r"(?<![^\W\d_])(?!(?:and|or)(?![^\W\d_]))[^\W\d_]{2}")
+_BEGINS_NUMBER = re.compile(r"[-+]?(?:\\\$)?\.?\d")
+_BEFORE_UNITS = frozenset((")", "]", "}", "!", "*", "/"))
+_LONGEST_PRODUCT = 3
+"""Letters side by side that are read as a product; more of them are a word."""
+
+
+def tokens(text: str) -> list[MathsToken]:
+    """All of it; a character that means nothing here makes the text unreadable."""
+    result: list[MathsToken] = []
+    depth = place = 0
+    while place < len(text):
+        if text[place].isspace():
+            place += 1
+            continue
+        spaced = place > 0 and text[place - 1].isspace()
+        made, length = _next(text[place:], result[-1:], spaced=spaced, in_brackets=depth > 0)
+        for token in made:
+            depth += (token.text in {"(", "[", "\\{"}) - (token.text in {")", "]", "\\}"})
+        result += [first._replace(spaced=spaced) for first in made[:1]] + made[1:]
+        place += length
+    return result
+
+
+def _next(rest: str, last: list[MathsToken], *, spaced: bool, in_brackets: bool) -> tuple[list[MathsToken], int]:
+    """The tokens at the start of the text behind the last one, and how many characters they are."""
+    after_number = bool(last) and last[0].kind == "number"
+    if wrapper := WRAPPER.match(rest):
+        inside = group(rest[wrapper.end() :])
+        if inside is None:
+            raise Unreadable(rest)
+        after_value = bool(last) and (last[0].kind in {"number", "words"} or last[0].text in _BEFORE_UNITS)
+        return _wrapped(inside.strip(), after_value=after_value), wrapper.end() + len(inside) + 2
+    if rest[0].isdigit() or rest[0] == ".":
+        token, length = _number(rest, in_brackets=in_brackets)
+        return [token], length
+    if sign := _COMMAND.match(rest) or _SIGN.match(rest):
+        if SPELLINGS.get(sign[0]) in CURRENCIES:
+            return [MathsToken("currency", SPELLINGS[sign[0]])], sign.end()
+        is_command = sign[0].startswith("\\") and sign[0] not in _SIGN_OF
+        return [MathsToken("command" if is_command else "sign", _SIGN_OF.get(sign[0], sign[0]))], sign.end()
+    word = re.match(r"[^\W\d_]+", rest)
+    if not word:
+        raise Unreadable(rest[0])
+    return _word(word[0], after_number=spaced and after_number), len(word[0])
+
+
+def _wrapped(content: str, *, after_value: bool) -> list[MathsToken]:
+    r"""What \text{…} holds: a word for the reader, a separator, or mathematics after all, as in \text{1, 2, and 4}."""
+    if content.strip(", ") in _SEPARATORS:
+        return [MathsToken("separator", ",")]
+    if (after_value and is_unit(content)) or (_HAS_WORD.search(content) and not _BEGINS_NUMBER.match(content)):
+        return [MathsToken("words", content)]
+    return tokens(content)
+
+
+def _word(word: str, *, after_number: bool) -> list[MathsToken]:
+    if word in _SEPARATORS:
+        return [MathsToken("separator", ",")]
+    if word in _COMMAND_WORDS or word in _WORD_SPELLINGS:
+        return [MathsToken("command", "\\" + _WORD_SPELLINGS.get(word, word))]
+    unit = is_short_unit(word, after_number=after_number)
+    known = (word if word.isupper() else word.lower()) in _SHORT_WORDS  # NO may be a line of a triangle
+    if unit or known or len(word) > _LONGEST_PRODUCT or not word.isascii():
+        return [MathsToken("words", word)]
+    return [MathsToken("letter", name) for name in ([word] if word.isupper() else word)]
+
+
+def _number(rest: str, *, in_brackets: bool) -> tuple[MathsToken, int]:
+    if found := _REPEATING.match(rest) or _ELLIPSIS.match(rest):
+        whole, before, *periods = (part or "" for part in found.groups())
+        return MathsToken("number", found[0], _repeating(whole, before, "".join(periods))), found.end()
+    for pattern in (_THOUSANDS, _SPACED_THOUSANDS):
+        found = pattern.match(rest)
+        groups = re.split(r"[, ]", found[0].partition(".")[0]) if found else []
+        # (100,200) is a point, and nobody writes 000 for 0.
+        if found and not (in_brackets and pattern is _THOUSANDS and not any(part[0] == "0" for part in groups[1:])):
+            return _decimal(re.sub("[, ]", "", found[0])), found.end()
+    found = _PLAIN_NUMBER.match(rest)
+    if not found or (found[1] and abs(int(found[1])) > _LARGEST_EXPONENT):
+        raise Unreadable(rest)
+    return _decimal(found[0].removesuffix(".")), found.end()  # that is the full stop of a sentence, or of three
+
+
+def _decimal(text: str) -> MathsToken:
+    is_plain = text.replace(".", "", 1).isdecimal()
+    return MathsToken("number", text, Fraction(text), len(text.partition(".")[2]) if is_plain else 0)
+
+
+def _repeating(whole: str, before: str, period: str) -> Fraction:
+    """0.1666… of "0", "1" and "6"."""
+    nines = 10 ** len(period) - 1
+    scale = 10 ** len(before)
+    return Fraction(int(whole or "0")) + Fraction(int(before or "0") * nines + int(period), nines * scale)

@@ -6,15 +6,14 @@ Where these say nothing the value is None: the sample is counted as unjudged, ne
 
 import re
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from model_accuracy_eval.errors import BadValue
 from model_accuracy_eval.records import Message, Opinion, Problem, Question
 from model_accuracy_eval.records.code import Execution, Limits, Mode, Program
 from model_accuracy_eval.scoring.code.benchmark_suites import find_suite, shown_tests
+from model_accuracy_eval.scoring.code.case_programs import CaseRules, WrittenCases, case_program
 from model_accuracy_eval.scoring.code.code_syntax import called_function
-from model_accuracy_eval.scoring.code.suite_programs import CaseRules, WrittenCases, case_program
 from model_accuracy_eval.scoring.metrics.metric_type import Metric, fill_template
 
 CONSISTENT = (
@@ -78,11 +77,13 @@ def judged(
     opinion: Opinion, problem: Problem, *, read: str = "yes-no", pattern: str = "", **ask_settings: object
 ) -> float | None:
     """1 for yes, 0 for no: the first of these words, or whether a pattern matches."""
-    if read not in _READERS:
-        raise BadValue(f"A judge is read as {', '.join(_READERS)}, not as '{read}'.")
-    value = _READERS[read](opinion.text, pattern)
+    if read == "yes-no":
+        return _yes_or_no(opinion.text, pattern)
+    if read != "regex":
+        raise BadValue(f"A judge is read as yes-no, regex, not as '{read}'.")
+    is_found = re.search(pattern, opinion.text) is not None
     # What a pattern looks for may have come behind the end.
-    return None if opinion.cut and read == "regex" and not value else value
+    return None if opinion.cut and not is_found else float(is_found)
 
 
 def denied(opinion: Opinion, problem: Problem, *, pattern: str = "", **ask_settings: object) -> float | None:
@@ -114,18 +115,6 @@ def _yes_or_no(text: str, pattern: str) -> float | None:
     return None if word is None else float(word[1].lower() == "yes")
 
 
-_READERS: dict[str, Callable[[str, str], float | None]] = {
-    "yes-no": _yes_or_no,
-    "regex": lambda text, pattern: float(re.search(pattern, text) is not None),
-}
-
-JUDGE_METRICS = {
-    "judge": Metric(score=judged, asks=ask_judge, reads="findings", yes_or_no=True),
-    "judge_no": Metric(score=denied, asks=ask_judge, reads="findings", yes_or_no=True, unanswered=1.0),
-    "judge_score": Metric(score=graded, asks=ask_for_grade, reads="findings"),
-}
-
-
 # A judge's grade of a short factual answer: A correct, B incorrect, C not attempted, and the figures made of it.
 #
 # With c correct and a attempted of n answers, the F-score is the harmonic mean of c/n and c/a, and that is 2c / (n +
@@ -145,32 +134,19 @@ def grade(opinion: Opinion) -> str | None:
     return found[1] if found else None
 
 
-def of_grade(
-    opinion: Opinion, problem: Problem, *, correct: Any, incorrect: Any, not_attempted: Any, **ask_settings: object
-) -> Any:
-    """What the judge's grade is worth."""
-    return {"A": correct, "B": incorrect, "C": not_attempted, None: None}[grade(opinion)]
+def _of_grade(about: str, *worth: Any, **more: Any) -> Metric:
+    """`worth`: of a correct, an incorrect and a missing answer, by the judge's grade."""
+    values = dict(zip("ABC", worth, strict=True))
+
+    def score(opinion: Opinion, problem: Problem, **ask_settings: object) -> Any:
+        return values.get(grade(opinion) or "")
+
+    return _findings(score, ask_judge, about=about, unanswered=worth[2], **more)
 
 
-def _of_grade(correct: Any, incorrect: Any, not_attempted: Any, **more: Any) -> Metric:
-    score = partial(of_grade, correct=correct, incorrect=incorrect, not_attempted=not_attempted)
-    return Metric(score=score, asks=ask_judge, reads="findings", **more)
-
-
-def _of_counts(correct: tuple[int, int], incorrect: tuple[int, int], not_attempted: tuple[int, int]) -> Metric:
-    return _of_grade(
-        correct, incorrect, not_attempted, aggregation="pooled",
-        unanswered=not_attempted, limits=lambda problem: (incorrect, correct),
-    )  # fmt: skip
-
-
-FACT_METRICS = {
-    "fact_correct": _of_grade(1.0, 0.0, 0.0, yes_or_no=True),
-    "fact_incorrect": _of_grade(0.0, 1.0, 0.0, higher_is_better=False),
-    "fact_not_attempted": _of_grade(0.0, 0.0, 1.0, higher_is_better=False, unanswered=1.0),
-    "fact_correct_of_attempted": _of_counts((1, 1), (0, 1), (0, 0)),
-    "fact_f_score": _of_counts((2, 2), (0, 2), (0, 1)),
-}
+def _of_counts(about: str, *worth: tuple[int, int]) -> Metric:
+    correct, incorrect, _ = worth
+    return _of_grade(about, *worth, aggregation="pooled", limits=lambda problem: (incorrect, correct))
 
 
 # Answers that are programs: a sandbox runs them with their tests.
@@ -268,7 +244,17 @@ def _findings(score: Callable[..., float | None], asks: Callable[..., Any], **mo
     return Metric(score=score, asks=asks, reads="findings", **more)
 
 
-PROGRAM_METRICS = {
+ASKED_METRICS = {
+    "judge": _findings(judged, ask_judge, yes_or_no=True),
+    "judge_no": _findings(denied, ask_judge, yes_or_no=True, unanswered=1.0),
+    "judge_score": _findings(graded, ask_for_grade),
+    "fact_correct": _of_grade("1 if the judge calls it correct", 1.0, 0.0, 0.0, yes_or_no=True),
+    "fact_incorrect": _of_grade("1 if the judge calls it incorrect", 0.0, 1.0, 0.0, higher_is_better=False),
+    "fact_not_attempted": _of_grade("1 if no fact is stated", 0.0, 0.0, 1.0, higher_is_better=False),
+    "fact_correct_of_attempted": _of_counts("Correct answers, of those that state a fact", (1, 1), (0, 1), (0, 0)),
+    "fact_f_score": _of_counts(
+        "Harmonic mean of the shares of correct answers, of all and of attempted ones", (2, 2), (0, 2), (0, 1)
+    ),
     "code": _findings(passed, ask_sandbox, yes_or_no=True),
     "code_eval": _findings(passed, ask_code_eval, yes_or_no=True),
     "tests": _findings(passed, ask_tests, yes_or_no=True),

@@ -1,5 +1,6 @@
 """Metrics that say whether an answer is right: letter by letter, as a number or a formula, or as calls of functions."""
 
+import json
 import re
 import string
 import unicodedata
@@ -8,17 +9,16 @@ from decimal import Decimal
 from typing import Any
 
 from model_accuracy_eval.errors import BadData
-from model_accuracy_eval.records import JSONObject, Problem
+from model_accuracy_eval.records import JSONObject, MetricUse, Problem, ToolCall
 from model_accuracy_eval.scoring import maths
 from model_accuracy_eval.scoring.answers import own_answers
-from model_accuracy_eval.scoring.answers.answer_kinds import KINDS
 from model_accuracy_eval.scoring.answers.stated_numbers import as_number
-from model_accuracy_eval.scoring.answers.tools import FunctionCall, NoCalls, function_calls, native_name
+from model_accuracy_eval.scoring.answers.tools import FunctionCall, NoCalls, function_calls, native_name, written
 from model_accuracy_eval.scoring.figures.groups import GroupedValue
-from model_accuracy_eval.scoring.metrics.metric_type import Metric
+from model_accuracy_eval.scoring.metrics.metric_type import Metric, in_problem, of_best
 
 
-def exact(answer: str, references: Sequence[str], *, ignore_case: bool = False, ignore_blanks: bool = False) -> float:
+def same_text(answer: str, right: str, *, ignore_case: bool = False, ignore_blanks: bool = False) -> bool:
     """1 if the answer is one of the references, letter by letter: é is one letter, whether it is written as one sign or
     as two. Signs that nobody sees are blanks."""
 
@@ -27,7 +27,7 @@ def exact(answer: str, references: Sequence[str], *, ignore_case: bool = False, 
         text = text.casefold() if ignore_case else text
         return _without_blanks(text) if ignore_blanks else text
 
-    return float(plain(answer) in {plain(reference) for reference in references})
+    return plain(answer) == plain(right)
 
 
 def _without_blanks(text: str) -> str:
@@ -37,14 +37,14 @@ def _without_blanks(text: str) -> str:
 
 def exact_match(
     answer: str,
-    references: Sequence[str],
+    right: str,
     *,
     regexes_to_ignore: Sequence[str] | None = None,
     ignore_case: bool = False,
     ignore_punctuation: bool = False,
     ignore_numbers: bool = False,
     ignore_spaces: bool = False,
-) -> float:
+) -> bool:
     """1 if the answer equals a reference after everything to be ignored is removed from both, in lm-eval's order."""
     unwanted = string.punctuation * ignore_punctuation + string.digits * ignore_numbers + " " * ignore_spaces
     table = str.maketrans("", "", unwanted)
@@ -54,68 +54,42 @@ def exact_match(
             text = re.sub(pattern, "", text)
         return (text.lower() if ignore_case else text).translate(table)
 
-    return float(plain(answer) in {plain(reference) for reference in references})
+    return plain(answer) == plain(right)
 
 
-def number(answer: str, references: Sequence[str]) -> float:
+def same_number(answer: str, right: str) -> bool:
     """1 if the answer is the same number as a reference: 1,234 = 1234.0 = $1234."""
     value = as_number(answer)
-    return float(value is not None and any(value == as_number(reference) for reference in references))
+    return value is not None and value == as_number(right)
 
 
-def math_equal(answer: str, references: Sequence[str]) -> float:
+def same_formula(answer: str, right: str) -> bool:
     r"""1 if the answer is the same mathematics as a reference: \frac{1}{2} = 0.5, {1, 2} = {2, 1}, x = 5 is 5.
 
     Of an answer and of a reference with a \boxed{…}, what the last box holds counts.
     """
-    return float(any(maths.equal(answer, reference) for reference in references))
+    return maths.equal(answer, right)
 
 
-def prefix_match(answer: str, references: Sequence[str]) -> float:
-    """1 if the answer begins with a reference."""
-    return float(any(answer.strip().startswith(reference.strip()) for reference in references))
-
-
-def in_match(answer: str, references: Sequence[str]) -> float:
-    """1 if the answer in small letters is one of the references, which stay as they are."""
-    return float(answer.lower().strip() in references)
-
-
-def contains(answer: str, references: Sequence[str], *, ignore_case: bool = False) -> float:
+def contains(answer: str, right: str, *, ignore_case: bool = False) -> bool:
     """1 if a reference occurs in the answer."""
-    text = answer.lower() if ignore_case else answer
-    return float(any((right.lower() if ignore_case else right) in text for right in references))
+    return (right.lower() in answer.lower()) if ignore_case else right in answer
 
 
-def contains_words(answer: str, references: Sequence[str]) -> float:
+def contains_words(answer: str, right: str) -> bool:
     """1 if a reference occurs in the answer as whole words, without regard to case and blanks. What the answer says of
     it, such as "not Paris", makes no difference."""
 
     def plain(text: str) -> str:
         return _without_blanks(unicodedata.normalize("NFC", text)).casefold()
 
-    text = plain(answer)
-    patterns = (rf"(?<!\w){re.escape(plain(reference))}(?!\w)" for reference in references)
-    return float(any(re.search(pattern, text) for pattern in patterns))
+    return re.search(rf"(?<!\w){re.escape(plain(right))}(?!\w)", plain(answer)) is not None
 
 
 def contains_all(answer: str, references: Sequence[str]) -> float:
     """The share of the references that occur in the answer, whatever their case."""
     text = answer.lower()
     return sum(right.lower() in text for right in references) / max(1, len(references))
-
-
-EXACT_METRICS = {
-    "exact": Metric(score=exact, yes_or_no=True),
-    "exact_match": Metric(score=exact_match, yes_or_no=True),
-    "number": Metric(score=number, yes_or_no=True),
-    "math_equal": Metric(score=math_equal, yes_or_no=True),
-    "prefix_match": Metric(score=prefix_match, yes_or_no=True),
-    "in_match": Metric(score=in_match, yes_or_no=True),
-    "contains": Metric(score=contains, yes_or_no=True),
-    "contains_all": Metric(score=contains_all),
-    "contains_words": Metric(score=contains_words, yes_or_no=True),
-}
 
 
 # (answer, problem) → whether it is right, and the group of rows that counts only as a whole.
@@ -127,7 +101,9 @@ def whole_group(answer: str, problem: Problem, *, group: str = "group") -> Group
     found = problem.extras.get(group)
     if not isinstance(found, dict):
         raise BadData(f"whole_group needs the group of every row, but problem {problem.id} has none in '{group}'.")
-    return GroupedValue(exact(answer, problem.references), str(found["name"]), int(found["rows"]))
+    return GroupedValue(
+        float(any(same_text(answer, right) for right in problem.references)), str(found["name"]), int(found["rows"])
+    )
 
 
 # (answer, problem) → whether it is right in the way in which answers of its row's kind are compared.
@@ -143,9 +119,9 @@ def equal_in_kind(answer: str, problem: Problem, *, contains: bool = False, roun
     decimals = problem.extras.get(rounded) if kind == "number" else None
     if decimals is not None and (number := as_number(answer)) is not None:
         answer = str(round(float(number), int(decimals)))
+    use = own_answers.KINDS[kind].metric
     if contains and kind == "text":
-        return contains_words(answer, problem.references)
-    use = KINDS[kind].metric
+        use = MetricUse(name="contains_words")
     return float(EXACT_METRICS[use.name].score(answer, problem.references, **use.args))
 
 
@@ -163,6 +139,11 @@ def own_equal(answer: str, problem: Problem, *, match: str = "auto") -> float:
         any(is_right(answer, right) for right in problem.references)
         and not any(is_wrong(answer, wrong) for wrong in extras.get("wrong", ()))
     )
+
+
+def _right_texts(problem: Problem, *, match: str = "auto") -> Sequence[str]:
+    """A pattern is no answer itself."""
+    return () if own_answers.kind_of(problem, match) == "regex" else problem.references
 
 
 def _within(tolerance: str) -> Callable[[str, str], bool]:
@@ -184,26 +165,17 @@ def holds(answer: str, right: str) -> bool:
     """Whether an answer contains a text as whole words; a number as the same number."""
     if (wanted := as_number(right)) is not None:
         return any(as_number(found.rstrip(",")) == wanted for found in _NUMBERS.findall(answer))
-    return bool(contains_words(answer, [right]))
+    return contains_words(answer, right)
 
 
 _OWN: Mapping[str, Callable[[str, str], bool]] = {
     "letter": lambda answer, right: answer == right,
-    "number": lambda answer, right: bool(number(answer, [right])),
-    "formula": lambda answer, right: bool(math_equal(answer, [right])),
+    "number": same_number,
+    "formula": same_formula,
     "text": own_answers.means,
-    "exact": lambda answer, right: bool(exact(answer.strip(), [right.strip()])),
+    "exact": lambda answer, right: same_text(answer.strip(), right.strip()),
     "contains": holds,
     "regex": lambda answer, right: own_answers.pattern_of(right).search(answer) is not None,
-}
-
-
-MIXED_METRICS = {
-    "equal_in_kind": Metric(score=equal_in_kind, reads="answers in their problem", yes_or_no=True),
-    "own_equal": Metric(score=own_equal, reads="answers in their problem", yes_or_no=True),
-}
-GROUPED_METRICS = {
-    "whole_group": Metric(score=whole_group, reads="answers in their problem", aggregation="whole_groups")
 }
 
 
@@ -249,6 +221,28 @@ def expected_calls(answer: str, problem: Problem) -> float:
     return 1.0
 
 
+def _right_calls(problem: Problem) -> tuple[str, ...]:
+    """The expected calls without what may be left out, and with the first allowed value of everything."""
+    named = [call for expected in _list(problem, "ground_truth") for call in expected.items()]
+    return tuple(
+        written("", [ToolCall(id="", name=name, arguments=json.dumps(_first(of, short=short))) for name, of in named])
+        for short in (True, False)
+    )
+
+
+def _first(allowed: Any, *, short: bool) -> Any:
+    """The first allowed value of each parameter, in lists and dictionaries, too."""
+    if isinstance(allowed, list):
+        return [_first(item, short=short) for item in allowed]
+    if not isinstance(allowed, dict):
+        return allowed
+    return {
+        name: _first(next((value for value in values if value != _LEFT_OUT), _LEFT_OUT), short=short)
+        for name, values in allowed.items()
+        if not (short and _LEFT_OUT in values)
+    }
+
+
 def no_call(answer: str, problem: Problem) -> float:
     """1 if the answer calls nothing."""
     try:
@@ -290,14 +284,9 @@ def _is_allowed(value: Any, details: JSONObject, allowed: list[Any]) -> bool:
     # Where other values than those of the type are allowed, they are names of variables.
     if type(value) is not kind or _type_of(allowed) not in {kind, None}:
         return value in allowed
-    if kind is list:
-        if inner is dict:
-            return any(len(value) == len(one) and all(map(_equal_dicts, value, one)) for one in allowed)
-        # A list may be empty where it may be left out.
-        return any([_plain(item) for item in value] == [_plain(item) for item in one] for one in allowed)
-    if kind is dict:
-        return any(_equal_dicts(value, one) for one in allowed if one != _LEFT_OUT)
-    return _plain(value) in [_plain(one) for one in allowed]
+    if kind is list:  # it may be empty where it may be left out
+        return any(len(value) == len(one) and all(map(_is_equal, value, one)) for one in allowed)
+    return any(_is_equal(value, one) for one in allowed)
 
 
 def _has_type(value: Any, kind: Any, inner: type | None, allowed: Any) -> bool:
@@ -318,16 +307,38 @@ def _plain(value: Any) -> Any:
     return _IGNORED.sub("", value).lower().replace("'", '"') if isinstance(value, str) else value
 
 
-def _equal_dicts(value: Any, allowed: Any) -> bool:
-    """Every key has one of its allowed values, and none is missing that may not be."""
+def _is_equal(value: Any, allowed: Any) -> bool:
+    """Of dictionaries, every key has one of its allowed values, and none is missing that may not be."""
+    if not isinstance(value, dict):
+        return bool(_plain(value) == _plain(allowed))
     return (
-        isinstance(value, dict)
+        isinstance(allowed, dict)
         and all(key in allowed and _plain(one) in [_plain(item) for item in allowed[key]] for key, one in value.items())
         and all(key in value or _LEFT_OUT in values for key, values in allowed.items())
     )
 
 
-FUNCTION_CALL_METRICS = {
-    "expected_calls": Metric(score=expected_calls, reads="answers in their problem", yes_or_no=True),
-    "no_call": Metric(score=no_call, reads="answers in their problem", yes_or_no=True),
+EXACT_METRICS = {
+    "exact": of_best(same_text, yes_or_no=True),
+    "exact_match": of_best(exact_match, yes_or_no=True),
+    "number": of_best(same_number, yes_or_no=True),
+    "math_equal": of_best(same_formula, yes_or_no=True),
+    "prefix_match": of_best(
+        lambda answer, right: answer.strip().startswith(right.strip()),
+        yes_or_no=True,
+        about="1 if the answer begins with a reference",
+    ),
+    "in_match": of_best(
+        lambda answer, right: answer.lower().strip() == right,
+        yes_or_no=True,
+        about="1 if the answer in small letters is one of the references, which stay as they are",
+    ),
+    "contains": of_best(contains, yes_or_no=True),
+    "contains_all": Metric(score=contains_all),
+    "contains_words": of_best(contains_words, yes_or_no=True),
+    "equal_in_kind": in_problem(score=equal_in_kind, yes_or_no=True),
+    "own_equal": in_problem(score=own_equal, yes_or_no=True, right=_right_texts),
+    "whole_group": in_problem(score=whole_group, aggregation="whole_groups"),
+    "expected_calls": in_problem(score=expected_calls, yes_or_no=True, right=_right_calls),
+    "no_call": in_problem(score=no_call, yes_or_no=True),
 }

@@ -11,15 +11,17 @@ from model_accuracy_eval.records import Problem
 from model_accuracy_eval.scoring import maths
 from model_accuracy_eval.scoring.answers.published_readings import plain
 from model_accuracy_eval.scoring.metrics import metric_type
-from model_accuracy_eval.scoring.metrics.metric_type import Metric
+from model_accuracy_eval.scoring.metrics.metric_type import Metric, in_problem, of_best
 
 
 def qa_match(answer: str, problem: Problem) -> float:
     """1 if the first letter that stands alone on the first line is the right option's, or if the answer begins with
     the right option's text; the question may be repeated before that text."""
     text = answer.strip()
-    right = problem.references[0]
-    if _standalone_letter(text, len(problem.choices)) == f"({right.strip('()')})":
+    words = _LETTER_ALONE.findall(text.partition("\n")[0])
+    offered = ascii_uppercase[: len(problem.choices)]
+    letter = next((one or other for one, other in words if (one or other) in offered), "")
+    if letter and letter == problem.references[0].strip("()"):
         return 1.0
     question = str(problem.extras.get("question", "")).strip()
     text = text.removeprefix(question).strip() if question else text
@@ -34,15 +36,8 @@ def _right_options(problem: Problem) -> list[str]:
     return [problem.choices[place] for place in problem.gold]
 
 
-def _standalone_letter(text: str, options: int) -> str:
-    offered = {f"({letter})" for letter in ascii_uppercase[:options]}
-    words = [word.removesuffix(".") for word in text.partition("\n")[0].split(" ")]
-    return next((name for word in words if (name := f"({word.strip('()')})") in offered and _is_letter(word)), "")
-
-
-def _is_letter(word: str) -> bool:
-    """A letter with both brackets or none."""
-    return len(word) == 1 or (word.startswith("(") and word.endswith(")"))
+_LETTER_ALONE = re.compile(r"(?:^| )(?:\([()]*([A-Z])[()]*\)|([A-Z]))\.?(?= |$)")
+"""With both brackets or none."""
 
 
 def gaokaobench_match(answer: str, problem: Problem) -> float:
@@ -98,20 +93,6 @@ def math_within(answer: str, problem: Problem) -> float:
     return float(value is not None and any(one is not None and abs(value - one) <= allowed for one in right))
 
 
-EXAM_METRICS = {
-    "math_within": Metric(score=math_within, reads="answers in their problem", yes_or_no=True),
-    "qa_match": Metric(score=qa_match, reads="answers in their problem", yes_or_no=True),
-    "gaokaobench_match": Metric(score=gaokaobench_match, reads="answers in their problem"),
-    "exam_points": Metric(score=exam_points),
-    "scoring_rate": Metric(
-        score=scoring_rate,
-        reads="answers in their problem",
-        aggregation="pooled",
-        limits=lambda problem: metric_type.none_to_all(_possible_points(problem)),
-    ),
-}
-
-
 # BIG-Bench Extra Hard's own comparison: what follows "the answer is", and small differences that do not count.
 
 
@@ -120,18 +101,14 @@ _WRAPPINGS = ("boxed{", "text{", "texttt{")
 _LETTER = re.compile(r"\((.)\)", re.DOTALL)
 
 
-def bbeh_match(answer: str, references: Sequence[str]) -> float:
+def bbeh_match(answer: str, right: str) -> bool:
     """1 if the answer is a reference, apart from case, quotation marks, brackets and a final mark."""
-    read = _read(answer.strip())
-    return float(any(_same(read, right.strip().lower().replace(", ", ",")) for right in references))
-
-
-def _read(reply: str) -> str:
+    reply, right = answer.strip(), right.strip().lower().replace(", ", ",")
     for prefix in _PREFIXES:
         if prefix in reply:
             reply = reply.rpartition(prefix)[2].strip()
     text = _unwrapped(reply.removesuffix(".")).lower().replace(", ", ",").replace("**", "")
-    return text.partition("\n")[0].removesuffix(".")
+    return _same(text.partition("\n")[0].removesuffix("."), right)
 
 
 def _unwrapped(text: str) -> str:
@@ -161,9 +138,6 @@ def _same(answer: str, right: str) -> bool:
     )
 
 
-BBEH_METRICS = {"bbeh_match": Metric(score=bbeh_match, yes_or_no=True)}
-
-
 # Logic puzzles whose answer is a grid: house → attribute → value, as JSON in the reply.
 
 
@@ -182,18 +156,21 @@ def grid_solved(answer: str, problem: Problem) -> float:
 def grid_cells(answer: str, problem: Problem) -> tuple[int, int]:
     """Right cells and all cells."""
     right = _right(problem)
-    given = _given(answer)
+    given = {
+        (plain(house), plain(name)): plain(value)
+        for house, attributes in (json.loads(answer) if answer else {}).items()
+        if isinstance(attributes, dict)
+        for name, value in attributes.items()
+    }
     return sum(given.get(cell) == value for cell, value in right.items()), len(right)
 
 
 def _right(problem: Problem) -> Grid:
     """From the column `solution`: a header whose first column is the house, and rows."""
     solution = problem.extras.get("solution")
-    if not isinstance(solution, Mapping) or not {"header", "rows"} <= solution.keys():
-        raise BadData(f"Problem {problem.id} has no 'solution' with a header and rows.")
-    header = [str(name) for name in solution["header"]]
-    if header[:1] != [_HOUSE]:
-        raise BadData(f"Problem {problem.id}: the first column of the solution is {header[:1]}, not '{_HOUSE}'.")
+    header = solution.get("header") if isinstance(solution, Mapping) else None
+    if not isinstance(solution, Mapping) or not header or header[0] != _HOUSE or "rows" not in solution:
+        raise BadData(f"Problem {problem.id} has no 'solution' with rows and a header that begins with '{_HOUSE}'.")
     return {
         (plain(f"{_HOUSE} {number}"), plain(name)): plain(value)
         for number, row in enumerate(solution["rows"], start=1)
@@ -201,25 +178,12 @@ def _right(problem: Problem) -> Grid:
     }
 
 
-def _given(answer: str) -> Grid:
-    houses = json.loads(answer) if answer else {}
-    return {
-        (plain(house), plain(name)): plain(value)
-        for house, attributes in houses.items()
-        if isinstance(attributes, dict)
-        for name, value in attributes.items()
-    }
-
-
-GRID_METRICS = {
-    "grid_solved": Metric(score=grid_solved, reads="answers in their problem", yes_or_no=True),
-    "grid_cells": Metric(
-        score=grid_cells,
-        reads="answers in their problem",
-        aggregation="pooled",
-        limits=lambda problem: metric_type.none_to_all(len(_right(problem))),
-    ),
-}
+def _solved(problem: Problem) -> tuple[str, ...]:
+    """The solution as replies have it."""
+    grid: dict[str, dict[str, str]] = {}
+    for (house, name), value in _right(problem).items():
+        grid.setdefault(house, {})[name] = value
+    return (json.dumps({"solution": grid}),)
 
 
 # (answer, right answers) → how right an answer about a picture is, as the benchmarks' own scripts count it.
@@ -256,9 +220,12 @@ _CONTRACTIONS = {
 """Forms without their apostrophe → with it."""
 
 
-def relaxed_number(answer: str, references: Sequence[str]) -> float:
+def relaxed_number(answer: str, right: str) -> bool:
     """1 if a number is within 5 % of the right one, or a text equals the right one but for case."""
-    return float(any(_is_near(answer.strip(), right.strip()) for right in references))
+    value, wanted = _value(answer.strip()), _value(right.strip())
+    if value is None or not wanted:
+        return answer.strip().lower() == right.strip().lower()
+    return abs(value - wanted) <= _RELATIVE_ERROR * abs(wanted)
 
 
 def _as_float(text: str) -> float | None:
@@ -266,13 +233,6 @@ def _as_float(text: str) -> float | None:
         return float(text)
     except ValueError:
         return None
-
-
-def _is_near(answer: str, right: str) -> bool:
-    value, wanted = _value(answer), _value(right)
-    if value is None or not wanted:
-        return answer.lower() == right.lower()
-    return abs(value - wanted) <= _RELATIVE_ERROR * abs(wanted)
 
 
 def _value(text: str) -> float | None:
@@ -313,8 +273,22 @@ def ocrbench(answer: str, problem: Problem) -> float:
     return float(any(plain(right) in plain(answer) for right in problem.references))
 
 
-PICTURE_METRICS = {
-    "relaxed_number": Metric(score=relaxed_number, yes_or_no=True),
+EXAM_METRICS = {
+    "math_within": in_problem(score=math_within, yes_or_no=True),
+    "qa_match": in_problem(score=qa_match, yes_or_no=True),
+    "gaokaobench_match": in_problem(score=gaokaobench_match),
+    "exam_points": Metric(score=exam_points),
+    "scoring_rate": in_problem(
+        score=scoring_rate,
+        aggregation="pooled",
+        limits=lambda problem: metric_type.none_to_all(_possible_points(problem)),
+    ),
+    "bbeh_match": of_best(bbeh_match, yes_or_no=True),
+    "grid_solved": in_problem(score=grid_solved, yes_or_no=True, right=_solved),
+    "grid_cells": in_problem(
+        score=grid_cells, aggregation="pooled", limits=lambda problem: metric_type.none_to_all(len(_right(problem)))
+    ),
+    "relaxed_number": of_best(relaxed_number, yes_or_no=True),
     "vqa_accuracy": Metric(score=vqa_accuracy),
-    "ocrbench": Metric(score=ocrbench, reads="answers in their problem", yes_or_no=True),
+    "ocrbench": in_problem(score=ocrbench, yes_or_no=True),
 }

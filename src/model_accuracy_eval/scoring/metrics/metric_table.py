@@ -27,47 +27,25 @@ from model_accuracy_eval.scoring.answers.letters import choice_letter
 from model_accuracy_eval.scoring.figures.aggregations import TRANSLATION_METRICS
 from model_accuracy_eval.scoring.filters import filters
 from model_accuracy_eval.scoring.filters.filters import HASHES, strip_thoughts
-from model_accuracy_eval.scoring.ifeval.ifeval_instructions import INSTRUCTION_METRICS
 from model_accuracy_eval.scoring.metrics import user_functions
-from model_accuracy_eval.scoring.metrics.asked_metrics import (
-    FACT_METRICS,
-    JUDGE_METRICS,
-    PROGRAM_METRICS,
-    ask_for_grade,
-    ask_judge,
-)
-from model_accuracy_eval.scoring.metrics.exact import (
-    EXACT_METRICS,
-    FUNCTION_CALL_METRICS,
-    GROUPED_METRICS,
-    MIXED_METRICS,
-)
-from model_accuracy_eval.scoring.metrics.exams import BBEH_METRICS, EXAM_METRICS, GRID_METRICS, PICTURE_METRICS
-from model_accuracy_eval.scoring.metrics.likelihoods import LIKELIHOOD_METRICS, OPTION_METRICS
+from model_accuracy_eval.scoring.metrics.asked_metrics import ASKED_METRICS, ask_for_grade, ask_judge
+from model_accuracy_eval.scoring.metrics.exact import EXACT_METRICS
+from model_accuracy_eval.scoring.metrics.exams import EXAM_METRICS
+from model_accuracy_eval.scoring.metrics.ifeval_instructions import INSTRUCTION_METRICS
+from model_accuracy_eval.scoring.metrics.likelihoods import LIKELIHOOD_METRICS
 from model_accuracy_eval.scoring.metrics.metric_type import Metric, SampleValue
-from model_accuracy_eval.scoring.metrics.texts import LONG_TEXT_METRICS, OVERLAP_METRICS, READING_METRICS
+from model_accuracy_eval.scoring.metrics.texts import TEXT_METRICS
 from model_accuracy_eval.scoring.metrics.user_functions import HUGGING_FACE, PAIR_METRICS, user_metric
 
 __all__ = ["METRICS", "PARTS", "Metric", "SampleValue", "check", "metric"]
 
 PARTS: tuple[dict[str, Metric], ...] = (
     EXACT_METRICS,
-    MIXED_METRICS,
-    BBEH_METRICS,
-    EXAM_METRICS,
-    GRID_METRICS,
-    GROUPED_METRICS,
-    INSTRUCTION_METRICS,
-    FUNCTION_CALL_METRICS,
-    OVERLAP_METRICS,
-    READING_METRICS,
+    TEXT_METRICS,
     TRANSLATION_METRICS,
-    PICTURE_METRICS,
-    LONG_TEXT_METRICS,
-    JUDGE_METRICS,
-    FACT_METRICS,
-    PROGRAM_METRICS,
-    OPTION_METRICS,
+    EXAM_METRICS,
+    INSTRUCTION_METRICS,
+    ASKED_METRICS,
     LIKELIHOOD_METRICS,
     PAIR_METRICS,
 )
@@ -169,6 +147,7 @@ def pipelines(task: TaskSpec) -> tuple[Pipeline, ...]:
             filters=own.filters or default.filters,
             metrics=tuple(_for_kind(use, task.kind) for use in own.metrics or default.metrics)
             or DEFAULT_METRICS[task.kind],
+            spoken=task.spoken,
         )
         for own in task.pipelines or (default,)
     )

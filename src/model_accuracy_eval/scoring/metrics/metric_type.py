@@ -4,6 +4,7 @@ import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial, wraps
 from math import inf, isfinite
 from numbers import Real
 from typing import Any, Literal, TypeGuard
@@ -126,6 +127,10 @@ class Metric:
     """Its value where there is no answer that could be asked about."""
     needs: tuple[str, ...] = ()
     """Optional libraries that have to be installed for it."""
+    right: Callable[..., Sequence[str]] = lambda problem, **_args: problem.references
+    """(problem, …) → answers any of which must be judged right; none where nobody can write one."""
+    about: str = ""
+    """What its values are, where the function does not say it."""
 
     def aggregation_of(self, use: MetricUse) -> str:
         """As the task says, else as is natural for the metric."""
@@ -152,12 +157,20 @@ class Metric:
             raise ValueError(self.score)
 
 
+in_problem = partial(Metric, reads="answers in their problem")
+
+
+def of_best(compare: Callable[..., float], **more: Any) -> Metric:
+    """A metric that compares an answer with one right answer; of several the best counts."""
+
+    @wraps(compare)  # so that its arguments and what it says of itself are known
+    def score(answer: str, references: Sequence[str], **args: Any) -> float:
+        return max((float(compare(answer, right, **args)) for right in references), default=0.0)
+
+    return Metric(score=score, **more)
+
+
 # Between what values a sample of a problem lies, for metrics that are no shares.
-
-
-def nats(problem: Problem) -> tuple[float, float]:
-    """Of a log-likelihood."""
-    return -inf, 0.0
 
 
 def from_zero(problem: Problem) -> tuple[float, float]:
@@ -168,8 +181,3 @@ def from_zero(problem: Problem) -> tuple[float, float]:
 def none_to_all(items: float) -> ValueLimits:
     """Of (hits, items)."""
     return (0, items), (items, items)
-
-
-def brier(problem: Problem) -> tuple[float, float]:
-    """Of a squared distance: the greatest if a wrong option has all the probability."""
-    return 0.0, 1.0 + len(problem.gold)

@@ -6,57 +6,68 @@ from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import cache, partial
-from math import inf
 from typing import Any, Literal
 
 from model_accuracy_eval import extras
 from model_accuracy_eval.errors import BadData, BadValue
 from model_accuracy_eval.records import Problem
 from model_accuracy_eval.scoring.metrics import metric_type
-from model_accuracy_eval.scoring.metrics.metric_type import Metric
+from model_accuracy_eval.scoring.metrics.metric_type import Metric, in_problem, of_best
 
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 _CJK = r"\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af"
 
 
-def _best(value: Callable[[str], float], references: Sequence[str]) -> float:
-    return max(map(value, references), default=0.0)
+# Words in common. What counts as a word is each benchmark's own.
 
 
-def shared_f1(answer: Sequence[Hashable], right: Sequence[Hashable]) -> float:
-    """Harmonic mean of precision and recall over the common items; two empty sequences are equal."""
-    common = sum((Counter(answer) & Counter(right)).values())
-    return 2 * common / (len(answer) + len(right)) if answer or right else 1.0
+_Words = Callable[[str], list[str]]
 
 
-def _said_f1(answer: Sequence[Hashable], right: Sequence[Hashable]) -> float:
-    """The same, but nothing at all is never right."""
-    return shared_f1(answer, right) if answer else 0.0
+def _same_words(words: _Words, answer: str, right: str) -> bool:
+    return words(answer) == words(right)
 
 
-def token_f1(answer: str, references: Sequence[str]) -> float:
-    """F1 over the words between blanks, unchanged."""
-    return _best(lambda right: _said_f1(answer.split(), right.split()), references)
+def _f1(words: _Words, of_nothing: float, answer: str, right: str) -> float:
+    """Harmonic mean of precision and recall over the common words. `of_nothing`: where neither text has any."""
+    said, expected = Counter(words(answer)), Counter(words(right))
+    size = said.total() + expected.total()
+    return 2 * (said & expected).total() / size if size else of_nothing
 
 
-def squad_words(text: str) -> list[str]:
+def _squad_words(text: str) -> list[str]:
     bare = text.lower().translate(str.maketrans("", "", string.punctuation))
     return _ARTICLES.sub(" ", bare).split()
 
 
-def squad_em(answer: str, references: Sequence[str]) -> float:
-    """1 if the answer equals a reference apart from case, punctuation, articles and extra blanks."""
-    return _best(lambda right: float(squad_words(answer) == squad_words(right)), references)
+def _trivia_words(text: str) -> list[str]:
+    bare = "".join(" " if letter in string.punctuation + "‘’´`" else letter for letter in text.lower())
+    return _ARTICLES.sub(" ", bare).split()
 
 
-def squad_f1(answer: str, references: Sequence[str]) -> float:
-    """F1 over the words, apart from case, punctuation and articles."""
-    return _best(lambda right: shared_f1(squad_words(answer), squad_words(right)), references)
+_CHINESE_MARKS = (
+    "！？｡。＂＃＄％＆＇（）＊＋，－／：；＜＝＞＠［＼］＾＿｀｛｜｝～｟｠｢｣"
+    "､、〃》「」『』【】〔〕〖〗〘〙〚〛〜〝〞〟〰〾〿–—‘’‛“”„‟…‧﹏"
+)
+_NO_MARKS = str.maketrans("", "", string.punctuation + _CHINESE_MARKS)
 
 
-def squad(answer: str, references: Sequence[str]) -> dict[str, float]:
-    """Both of SQuAD's figures."""
-    return {"em": squad_em(answer, references), "f1": squad_f1(answer, references)}
+def _chinese_words(text: str) -> list[str]:
+    words = (word.lower().translate(_NO_MARKS) for word in _cutter().cut(text))
+    return [bare for word in words if (bare := "".join(word.split()))]
+
+
+@cache
+def _cutter() -> Any:
+    """Its words are read from its own file: the cache that it keeps lies where other users can write."""
+    jieba = extras.load("jieba")
+    cutter = jieba.Tokenizer()
+    cutter.FREQ, cutter.total = cutter.gen_pfdict(cutter.get_dict_file())
+    cutter.initialized = True
+    return cutter
+
+
+# Edits, and runs of words.
 
 
 def edit_distance(answer: Sequence[Hashable], right: Sequence[Hashable]) -> int:
@@ -70,32 +81,26 @@ def edit_distance(answer: Sequence[Hashable], right: Sequence[Hashable]) -> int:
     return row[-1]
 
 
-def edit_similarity(answer: str, references: Sequence[str]) -> float:
+def edit_similarity(answer: str, right: str) -> float:
     """1 − edits / length of the longer text."""
-    return _best(lambda right: 1 - edit_distance(answer, right) / max(len(answer), len(right), 1), references)
+    return 1 - edit_distance(answer, right) / max(len(answer), len(right), 1)
 
 
-def anls(answer: str, references: Sequence[str], *, threshold: float = 0.5) -> float:
+def anls(answer: str, right: str, *, threshold: float = 0.5) -> float:
     """Edit similarity, whatever the case and the number of blanks; 0 below the threshold."""
-
-    def plain(text: str) -> str:
-        return " ".join(text.lower().split())
-
-    similarity = edit_similarity(plain(answer), list(map(plain, references)))
+    similarity = edit_similarity(*(" ".join(text.lower().split()) for text in (answer, right)))
     return similarity if similarity >= threshold else 0.0
 
 
 def word_error_rate(answer: str, references: Sequence[str]) -> float:
     """Edits of whole words per word of the right answer; of several right answers the closest counts."""
-    return min(
-        (edit_distance(answer.split(), right.split()) / max(len(right.split()), 1) for right in references),
-        default=1.0,
-    )
+    rights = map(str.split, references)
+    return min((edit_distance(answer.split(), right) / max(len(right), 1) for right in rights), default=1.0)
 
 
 def rouge(
     answer: str,
-    references: Sequence[str],
+    right: str,
     *,
     n_gram: Literal["1", "2", "l"] | int = "1",
     index: str = "f1",
@@ -103,7 +108,7 @@ def rouge(
 ) -> float:
     """ROUGE-1, -2 or -L: precision, recall or F1 over n-grams, or over the longest common subsequence.
 
-    Words are runs of ASCII letters and digits in small letters, without stemming; every Chinese, Japanese or Korean
+    _Words are runs of ASCII letters and digits in small letters, without stemming; every Chinese, Japanese or Korean
     character is a word.
     """
     size, kind = str(n_gram).lower(), index[:1].lower()
@@ -113,23 +118,17 @@ def rouge(
             f"there is no '{n_gram}', '{index}', '{tokenizer}'."
         )
     token = r"\S" if tokenizer == "char" else rf"[a-z0-9]+|[{_CJK}]"
-    tokens = re.findall(token, answer.lower())
-    return _best(lambda right: _rouge(tokens, re.findall(token, right.lower()), size, kind), references)
-
-
-def _rouge(answer: list[str], right: list[str], size: str, kind: str) -> float:
+    said, expected = (re.findall(token, text.lower()) for text in (answer, right))
     if size == "l":
-        (lengths,) = deque(_common_lengths(answer, right), maxlen=1)
-        common, answered, expected = lengths[-1], len(answer), len(right)
+        (lengths,) = deque(_common_lengths(said, expected), maxlen=1)
+        common, of_said, of_expected = lengths[-1], len(said), len(expected)
     else:
-        grams, others = _grams(answer, int(size)), _grams(right, int(size))
-        common, answered, expected = (grams & others).total(), grams.total(), others.total()
-    total = {"p": answered, "r": expected, "f": (answered + expected) / 2}[kind]
+        grams, others = (
+            Counter(zip(*(words[start:] for start in range(int(size))), strict=False)) for words in (said, expected)
+        )
+        common, of_said, of_expected = (grams & others).total(), grams.total(), others.total()
+    total = {"p": of_said, "r": of_expected, "f": (of_said + of_expected) / 2}[kind]
     return common / total if common else 0.0
-
-
-def _grams(words: list[str], size: int) -> Counter[tuple[str, ...]]:
-    return Counter(zip(*(words[start:] for start in range(size)), strict=False))
 
 
 def _common_lengths(one: list[str], other: list[str]) -> Iterator[list[int]]:
@@ -143,23 +142,7 @@ def _common_lengths(one: list[str], other: list[str]) -> Iterator[list[int]]:
         yield row
 
 
-OVERLAP_METRICS = {
-    "token_f1": Metric(score=token_f1),
-    "f1_score": Metric(score=token_f1),
-    "squad": Metric(score=squad, parts=("em", "f1")),
-    "squad_em": Metric(score=squad_em, yes_or_no=True),
-    "squad_f1": Metric(score=squad_f1),
-    "edit_similarity": Metric(score=edit_similarity),
-    "anls": Metric(score=anls),
-    "word_error_rate": Metric(score=word_error_rate, share=False, higher_is_better=False, limits=metric_type.from_zero),
-    "rouge": Metric(score=rouge),
-    "rouge1": Metric(score=partial(rouge, n_gram="1")),
-    "rouge2": Metric(score=partial(rouge, n_gram="2")),
-    "rougeL": Metric(score=partial(rouge, n_gram="l")),
-}
-
-
-# The official figures of reading benchmarks: DROP's, which align several answers, and TriviaQA's.
+# DROP's figures, which align several answers.
 
 
 def _is_number(text: str) -> bool:
@@ -196,91 +179,48 @@ def _bag_f1(answer: set[str], right: set[str]) -> float:
     return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
 
 
-def _best_pairs(values: Sequence[Sequence[float]]) -> float:
-    """The greatest sum of values of which no two share a row or a column: the assignment problem, by augmenting paths.
+_LEAST_GAIN = 1e-9
+"""Smaller ones are roundings."""
 
-    There are at least as many columns as rows.
+
+def best_pairs(values: Sequence[Sequence[float]]) -> float:
+    """The greatest sum of values of which no two share a row or a column; there are at least as many columns as rows.
+
+    Row by row: the new one takes its best column; a row that had it moves to another, as long as all gain by it.
     """
-    rows, columns = len(values), len(values[0])
-    row_price, column_price = [0.0] * (rows + 1), [0.0] * (columns + 1)
-    row_of = [0] * (columns + 1)
-    for row in range(1, rows + 1):
-        row_of[0], column = row, 0
-        slack, before, done = [inf] * (columns + 1), [0] * (columns + 1), [False] * (columns + 1)
-        while row_of[column]:
-            done[column] = True
-            current, least, following = row_of[column], inf, 0
-            for other in range(1, columns + 1):
-                if done[other]:
-                    continue
-                price = -values[current - 1][other - 1] - row_price[current] - column_price[other]
-                if price < slack[other]:
-                    slack[other], before[other] = price, column
-                if slack[other] < least:
-                    least, following = slack[other], other
-            for other in range(columns + 1):
-                if done[other]:
-                    row_price[row_of[other]] += least
-                    column_price[other] -= least
-                else:
-                    slack[other] -= least
-            column = following
-        while column:
-            row_of[column], column = row_of[before[column]], before[column]
-    return sum(values[row_of[column] - 1][column - 1] for column in range(1, columns + 1) if row_of[column])
+    row_of: dict[int, int] = {}
+    for row, gains in enumerate(values):
+        gain, column_before = list(gains), [-1] * len(gains)
+        is_better = True
+        while is_better:
+            is_better = False
+            for taken, other in row_of.items():
+                for column, value in enumerate(values[other]):
+                    moved = gain[taken] - values[other][taken] + value
+                    if moved > gain[column] + _LEAST_GAIN:
+                        gain[column], column_before[column], is_better = moved, taken, True
+        column = max((one for one in range(len(gain)) if one not in row_of), key=gain.__getitem__)
+        while (taken := column_before[column]) >= 0:
+            row_of[column], column = row_of[taken], taken
+        row_of[column] = row
+    return sum(values[row][column] for column, row in sorted(row_of.items()))
 
 
-def _best_of_lines(value: Callable[[list[str], list[str]], float], answer: str, references: Sequence[str]) -> float:
-    answers = _drop_answers(answer)
-    return _best(lambda right: value(answers, _drop_answers(right)), list(filter(str.strip, references)))
-
-
-def drop_em(answer: str, references: Sequence[str]) -> float:
+def drop_em(answer: str, right: str) -> bool:
     """1 if the lines of the answer are those of a right answer, in any order, apart from case, punctuation, articles
     and how numbers are written."""
-
-    def equal(answers: list[str], right: list[str]) -> float:
-        return float(set(answers) == set(right) and len(answers) == len(right))
-
-    return _best_of_lines(equal, answer, references)
+    answers, rights = _drop_answers(answer), _drop_answers(right)
+    return bool(right.strip()) and set(answers) == set(rights) and len(answers) == len(rights)
 
 
-def drop_f1(answer: str, references: Sequence[str]) -> float:
+def drop_f1(answer: str, right: str) -> float:
     """F1 over words, mean over the lines of the answer and of the right one in their best order, to two decimals."""
-
-    def aligned(answers: list[str], right: list[str]) -> float:
-        values = [[_bag_f1(set(one.split()), set(other.split())) for one in answers] for other in right]
-        if len(answers) < len(right):
-            values = [list(column) for column in zip(*values, strict=True)]
-        # To even hundredths where it is in the middle, as NumPy rounds.
-        return round(100 * _best_pairs(values) / max(len(answers), len(right))) / 100
-
-    return _best_of_lines(aligned, answer, references)
-
-
-def _trivia_words(text: str) -> list[str]:
-    bare = text.replace("_", " ").lower()
-    bare = "".join(" " if letter in string.punctuation + "‘’´`" else letter for letter in bare)
-    return _ARTICLES.sub(" ", bare).split()
-
-
-def triviaqa_em(answer: str, references: Sequence[str]) -> float:
-    """1 if the answer is one of the names, apart from case, articles, and punctuation, which counts as a blank."""
-    return float(_trivia_words(answer) in map(_trivia_words, references))
-
-
-def triviaqa_f1(answer: str, references: Sequence[str]) -> float:
-    """F1 over the words, of several names the best."""
-    words = _trivia_words(answer)
-    return _best(lambda right: _said_f1(words, _trivia_words(right)), references)
-
-
-READING_METRICS = {
-    "drop_em": Metric(score=drop_em, yes_or_no=True),
-    "drop_f1": Metric(score=drop_f1),
-    "triviaqa_em": Metric(score=triviaqa_em, yes_or_no=True),
-    "triviaqa_f1": Metric(score=triviaqa_f1),
-}
+    answers, rights = _drop_answers(answer), _drop_answers(right)
+    values = [[_bag_f1(set(one.split()), set(other.split())) for one in answers] for other in rights]
+    if len(answers) < len(rights):
+        values = [list(column) for column in zip(*values, strict=True)]
+    # To even hundredths where it is in the middle, as NumPy rounds.
+    return round(100 * best_pairs(values) / max(len(answers), len(rights))) / 100 if right.strip() else 0.0
 
 
 # The metrics of LongBench, to the digit as its own script computes them, whose words of Chinese are jieba's.
@@ -291,57 +231,21 @@ READING_METRICS = {
 
 
 _NUMBER = re.compile(r"\d+")
-_CHINESE_MARKS = (
-    "！？｡。＂＃＄％＆＇（）＊＋，－／：；＜＝＞＠［＼］＾＿｀｛｜｝～｟｠｢｣"
-    "､、〃》「」『』【】〔〕〖〗〘〙〚〛〜〝〞〟〰〾〿–—‘’‛“”„‟…‧﹏"
-)
-_NO_MARKS = str.maketrans("", "", string.punctuation + _CHINESE_MARKS)
 _NOT_CODE = ("`", "#", "//")
 """A line with one of these is a fence or a comment."""
 
 
-def words_f1(answer: str, references: Sequence[str], *, chinese: bool = False) -> float:
-    """F1 over the words, without case and punctuation, and in English without articles."""
-    words = _chinese_words if chinese else squad_words
-    return _best(lambda right: _said_f1(words(answer), words(right)), references)
-
-
-def _chinese_words(text: str) -> list[str]:
-    words = (word.lower().translate(_NO_MARKS) for word in _cutter().cut(text))
-    return [bare for word in words if (bare := "".join(word.split()))]
-
-
-@cache
-def _cutter() -> Any:
-    """Its words are read from its own file: the cache that it keeps lies where other users can write."""
-    jieba = extras.load("jieba")
-    cutter = jieba.Tokenizer()
-    cutter.FREQ, cutter.total = cutter.gen_pfdict(cutter.get_dict_file())
-    cutter.initialized = True
-    return cutter
-
-
-def rouge_l(answer: str, references: Sequence[str], *, chinese: bool = False) -> float:
+def rouge_l(answer: str, right: str, *, chinese: bool = False) -> float:
     """F1 of the words in the longest common subsequences of all pairs of sentences."""
-
-    def cut(text: str) -> str:
-        return " ".join(_cutter().cut(text)) if chinese else text
-
-    said = _sentences(cut(answer))
-    return _best(lambda right: _rouge_l(said, _sentences(cut(right))), references)
-
-
-def _sentences(text: str) -> list[list[str]]:
-    """Words between blanks; a sentence of blanks alone has one empty word."""
-    return [part.split() or [""] for part in text.split(".") if part]
-
-
-def _rouge_l(answer: list[list[str]], right: list[list[str]]) -> float:
-    if not answer or not right:
+    texts = (" ".join(_cutter().cut(text)) if chinese else text for text in (answer, right))
+    # Words between blanks; a sentence of blanks alone has one empty word.
+    said, expected = ([part.split() or [""] for part in text.split(".") if part] for text in texts)
+    if not said or not expected:
         return 0.0
-    common = set().union(*(_common_words(sentence, other) for sentence in right for other in answer))
-    answered, expected = ({word for sentence in text for word in sentence} for text in (answer, right))
-    precision, recall = len(common) / len(answered), len(common) / len(expected)
+    common = set().union(*(_common_words(sentence, other) for sentence in expected for other in said))
+    precision, recall = (
+        len(common) / len({word for sentence in text for word in sentence}) for text in (said, expected)
+    )
     return 2 * precision * recall / (precision + recall + 1e-8)
 
 
@@ -365,47 +269,73 @@ def one_class(answer: str, problem: Problem) -> float:
     classes = problem.extras.get("all_classes")
     if not isinstance(classes, list):
         raise BadData(f"one_class needs the names of the classes, but problem {problem.id} has no list 'all_classes'.")
-    return _best(lambda right: _class_share([each for each in classes if each in answer], right), problem.references)
+    named = [each for each in classes if each in answer]
+    return max((_class_share([*named], right) for right in problem.references), default=0.0)
 
 
 def _class_share(named: list[str], right: str) -> float:
     """Names that are only a part of the right name do not count; as in the script, not every one of several is seen."""
-    place = 0
-    while place < len(named):
-        if named[place] in right and named[place] != right:
-            named.remove(named[place])  # what follows moves up, and the next one is passed over
-        place += 1
+    for name in named:  # what follows a name that is removed moves up, and the next one is passed over
+        if name in right and name != right:
+            named.remove(name)
     return 1 / len(named) if right in named else 0.0
 
 
-def number_share(answer: str, references: Sequence[str]) -> float:
+def number_share(answer: str, right: str) -> float:
     """The share of the answer's numbers that are the first number of the right answer, digit by digit."""
-    numbers = _NUMBER.findall(answer)
-    firsts = [_NUMBER.search(right) for right in references]
-    return max((numbers.count(first[0]) for first in firsts if first), default=0) / max(len(numbers), 1)
+    numbers, first = _NUMBER.findall(answer), _NUMBER.search(right)
+    return numbers.count(first[0]) / max(len(numbers), 1) if first else 0.0
 
 
-def next_line(answer: str, references: Sequence[str]) -> float:
+def next_line(answer: str, right: str) -> float:
     """How similar the first line of code in the answer is, in whole per cents."""
     lines = answer.lstrip("\n").split("\n")
     line = next((line for line in lines if not any(mark in line for mark in _NOT_CODE)), "")
-    return _best(partial(_ratio, line), references)
+    if not line or not right:
+        return float(line == right)
+    return round(100 * SequenceMatcher(None, line, right).ratio()) / 100
 
 
-def _ratio(answer: str, right: str) -> float:
-    if not answer or not right:
-        return float(answer == right)
-    return round(100 * SequenceMatcher(None, answer, right).ratio()) / 100
+def _same(about: str, words: _Words) -> Metric:
+    return of_best(partial(_same_words, words), about=about, yes_or_no=True)
+
+
+def _shared(about: str, words: _Words, *, of_nothing: float = 0.0, needs: tuple[str, ...] = ()) -> Metric:
+    return of_best(partial(_f1, words, of_nothing), about=f"F1 over the words{about}", needs=needs)
 
 
 _CHINESE = ("jieba",)
+_SQUAD_EM = _same("1 if the answer equals a reference but for case, punctuation, articles and blanks", _squad_words)
+_SQUAD_F1 = _shared(", apart from case, punctuation and articles", _squad_words, of_nothing=1.0)
 
-LONG_TEXT_METRICS = {
-    "words_f1": Metric(score=words_f1),
-    "words_f1_zh": Metric(score=partial(words_f1, chinese=True), needs=_CHINESE),
-    "sentence_rouge_l": Metric(score=rouge_l),
-    "sentence_rouge_l_zh": Metric(score=partial(rouge_l, chinese=True), needs=_CHINESE),
-    "one_class": Metric(score=one_class, reads="answers in their problem"),
-    "number_share": Metric(score=number_share),
-    "next_line": Metric(score=next_line),
+
+def squad(answer: str, references: Sequence[str]) -> dict[str, float]:
+    """Both of SQuAD's figures."""
+    return {"em": _SQUAD_EM.score(answer, references), "f1": _SQUAD_F1.score(answer, references)}
+
+
+TEXT_METRICS = {
+    "token_f1": _shared(" between blanks, unchanged", str.split),
+    "f1_score": _shared(" between blanks, unchanged", str.split),
+    "squad": Metric(score=squad, parts=("em", "f1")),
+    "squad_em": _SQUAD_EM,
+    "squad_f1": _SQUAD_F1,
+    "edit_similarity": of_best(edit_similarity),
+    "anls": of_best(anls),
+    "word_error_rate": Metric(score=word_error_rate, share=False, higher_is_better=False, limits=metric_type.from_zero),
+    "rouge": of_best(rouge),
+    "rouge1": of_best(partial(rouge, n_gram="1")),
+    "rouge2": of_best(partial(rouge, n_gram="2")),
+    "rougeL": of_best(partial(rouge, n_gram="l")),
+    "drop_em": of_best(drop_em, yes_or_no=True),
+    "drop_f1": of_best(drop_f1),
+    "triviaqa_em": _same("1 if the answer is one of the names but for case, articles and punctuation", _trivia_words),
+    "triviaqa_f1": _shared(", of several names the best", _trivia_words),
+    "words_f1": _shared(", without case, punctuation and articles", _squad_words),
+    "words_f1_zh": _shared(" of Chinese, without punctuation", _chinese_words, needs=_CHINESE),
+    "sentence_rouge_l": of_best(rouge_l),
+    "sentence_rouge_l_zh": of_best(partial(rouge_l, chinese=True), needs=_CHINESE),
+    "one_class": in_problem(score=one_class),
+    "number_share": of_best(number_share),
+    "next_line": of_best(next_line),
 }

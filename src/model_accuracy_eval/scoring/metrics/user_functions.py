@@ -7,7 +7,7 @@ item, as lm-eval calls it. A path may also lead to a `Metric`. A mapping that is
 import inspect
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextvars import ContextVar
 from functools import cache, partial
 from hashlib import sha256
@@ -76,21 +76,18 @@ def takes_any_name(function: Callable[..., Any]) -> bool:
     return any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
 
 
-def check_arguments(kind: str, name: str, function: Callable[..., Any], arguments: Iterable[str]) -> None:
+def check_arguments(kind: str, name: str, function: Callable[..., Any], arguments: Collection[str]) -> None:
     """Refuses unknown and missing arguments before anything is asked."""
-    inner = function.func if isinstance(function, partial) else function
-    if takes_any_name(inner):
+    if takes_any_name(function):
         return
-    parameters = [item for item in inspect.signature(inner).parameters.values() if item.kind is item.KEYWORD_ONLY]
+    parameters = [item for item in inspect.signature(function).parameters.values() if item.kind is item.KEYWORD_ONLY]
     known = [parameter.name for parameter in parameters]
     unknown = [argument for argument in arguments if argument not in known]
     if unknown:
         takes_them = f"it takes {', '.join(known)}" if known else "it takes none"
         raise BadValue(f"The {kind} '{name}' has no argument '{unknown[0]}'; {takes_them}.")
     needed = [parameter.name for parameter in parameters if parameter.default is parameter.empty]
-    bound = function.keywords if isinstance(function, partial) else {}
-    missing = [argument for argument in needed if argument not in {*arguments, *bound}]
-    if missing:
+    if missing := [argument for argument in needed if argument not in arguments]:
         raise BadValue(f"The {kind} '{name}' needs the argument '{missing[0]}'.")
 
 
@@ -134,7 +131,11 @@ def _scored_pair(answer: str, references: Sequence[str], *, listed: bool = False
     """
     if listed:
         return list(references), [json.loads(answer) if answer else [""]]
-    return (references[0] if len(references) == 1 else list(references)), answer
+    return _one_or_all(references), answer
+
+
+def _one_or_all(references: Sequence[str]) -> str | list[str]:
+    return references[0] if len(references) == 1 else list(references)
 
 
 def _part(
@@ -187,8 +188,7 @@ def _load(loader: object, path: str) -> Metric:
 
 
 def _in_lists(function: Callable[..., SampleValue], answer: str, references: Sequence[str], **args: Any) -> SampleValue:
-    right = references[0] if len(references) == 1 else list(references)
-    return function(predictions=[answer], references=[right], **args)
+    return function(predictions=[answer], references=[_one_or_all(references)], **args)
 
 
 def _pair(answer: str, references: Sequence[str]) -> tuple[str, tuple[str, ...]]:
@@ -199,7 +199,7 @@ def hugging_face_figure(path: str, pairs: Sequence[tuple[str, tuple[str, ...]]])
     """The figure of all answers by the `evaluate` library's metric; the metric must be on this machine."""
     name = path.removeprefix(HUGGING_FACE)
     metric = _hugging_face_metric(name)
-    right = [references[0] if len(references) == 1 else list(references) for _, references in pairs]
+    right = [_one_or_all(references) for _, references in pairs]
     figures = metric.compute(predictions=[answer for answer, _ in pairs], references=right)
     value = figures.get(name) if name in figures else next(iter(figures.values()), None)
     return float(value) if isinstance(value, int | float) else None

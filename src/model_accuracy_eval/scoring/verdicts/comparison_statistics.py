@@ -1,23 +1,25 @@
-"""One dataset of one run, as far as comparisons, gates and histories need it: figures, and each problem's values."""
+"""One dataset in two runs: differences paired by problem, and which problems changed sides.
+
+Pairing removes what both runs share, the difficulty of each problem, so that small differences show in the same
+sample.
+"""
 
 from collections.abc import Iterable, Sequence
-from math import exp, fsum, inf, isclose, lgamma, log, sqrt
+from math import exp, inf, isclose, lgamma, log, sqrt
 from typing import NamedTuple
 
 import msgspec
 import numpy
 
 from model_accuracy_eval.records import (
-    AskedPart,
     ChangeCertainty,
-    Counts,
     DatasetChange,
     DatasetResult,
     Difference,
     FigureBounds,
     Flips,
     Interval,
-    Speed,
+    ProblemResult,
     SummaryRow,
 )
 from model_accuracy_eval.scoring.figures import intervals
@@ -28,99 +30,18 @@ from model_accuracy_eval.scoring.figures.reductions import ESTIMATORS
 from model_accuracy_eval.scoring.verdicts.gate_lines import of_part
 
 
-class ProblemOutcome(msgspec.Struct, frozen=True, gc=False):
-    """The fields of a problem's result that a comparison needs; decoding skips all others."""
-
-    id: int
-    n: int
-    c: int | None = None
-    values: tuple[float, ...] = ()
-    """Empty if `c` says it all."""
-    figures: dict[str, float | None] = {}
-    """Metrics that do not follow from `c`, 0..100."""
-    bounds: dict[str, FigureBounds] = {}
-    """Metrics of which samples have no verdict."""
-    category: str | None = None
-    cluster: str = ""
-    statistics: dict[str, Statistics] = {}
-    """Metrics of the whole dataset that are no means over problems."""
-
-    @property
-    def share(self) -> float:
-        """Mean of the samples' values, 0..1."""
-        return fsum(self.values) / self.n if self.c is None else self.c / self.n
-
-
-class DatasetOutcome(msgspec.Struct, frozen=True, kw_only=True):
-    """One dataset of one run."""
-
-    dataset: str
-    version: str
-    figures: dict[str, float | None]
-    shares: frozenset[str]
-    """Figures that are means over problems of values in 0..100: those that have an interval."""
-    problems: Sequence[ProblemOutcome]
-    counts: Counts
-    speed: Speed
-    bounds: dict[str, FigureBounds] = {}
-    """Limits of the figures of which samples have no verdict."""
-    aggregations: dict[str, tuple[str, float]] = {}
-    """How figures that are drawn and no means come about, and by what they are scaled."""
-    part: AskedPart | None = None
-    """None: everything was asked."""
-
-
-def dataset_outcome(dataset_result: DatasetResult) -> DatasetOutcome:
-    """The outcome of a run that is still in memory."""
-    return DatasetOutcome(
-        dataset=dataset_result.dataset,
-        version=dataset_result.version,
-        figures=whole_figures(dataset_result.rows),
-        shares=frozenset(row.metric for row in dataset_result.rows if row.interval is not None),
-        bounds={row.metric: row.bounds for row in dataset_result.rows if row.bounds is not None},
-        aggregations=drawn_aggregations(dataset_result.rows),
-        problems=[
-            ProblemOutcome(
-                result.problem,
-                result.n,
-                result.c,
-                result.values if result.c is None else (),
-                result.figures,
-                result.bounds,
-                result.category,
-                result.cluster,
-                result.statistics,
-            )
-            for result in dataset_result.problem_results
-        ],
-        counts=dataset_result.counts,
-        speed=dataset_result.speed,
-        part=dataset_result.part,
-    )
-
-
 def whole_figures(rows: Iterable[SummaryRow]) -> dict[str, float | None]:
     """The figures by name; an estimate from a part is none."""
     return {row.metric: None if row.estimated else row.value for row in rows}
 
 
-def drawn_aggregations(rows: Iterable[SummaryRow]) -> dict[str, tuple[str, float]]:
-    """What is computed and not drawn is the same when it is asked again, so its change needs no error."""
-    return {
-        row.metric: (row.aggregation, 100.0 if row.share else 1.0)
-        for row in rows
-        if row.aggregation != "mean" and row.drawn and not row.metric.endswith("]")
-    }
-
-
-def is_mean_of_problems(metric: str, outcome: DatasetOutcome) -> bool:
+def is_mean_of_problems(row: SummaryRow, problems: Sequence[ProblemResult]) -> bool:
     """Whether the figure really is the mean of the problems' values, which not every metric is."""
-    if metric not in outcome.shares:
+    if row.interval is None or row.value is None or row.estimated:
         return False
-    values = [value_of(metric, problem) for problem in outcome.problems if is_in(metric, problem)]
+    values = [value_of(row.metric, problem) for problem in problems if is_in(row.metric, problem)]
     average = mean([value for value in values if value is not None])
-    figure = outcome.figures[metric]
-    return None not in values and average is not None and figure is not None and abs(100 * average - figure) < 1e-6
+    return None not in values and average is not None and abs(100 * average - row.value) < 1e-6
 
 
 def whole_figure(metric: str) -> str:
@@ -129,28 +50,27 @@ def whole_figure(metric: str) -> str:
     return part[0] if part else metric
 
 
-def is_in(metric: str, problem: ProblemOutcome) -> bool:
+def is_in(metric: str, problem: ProblemResult) -> bool:
     """Whether the problem counts for the figure: that of a part is about the problems of one category."""
     part = of_part(metric)
     return part is None or problem.category == part[1]
 
 
-def value_of(metric: str, problem: ProblemOutcome) -> float | None:
+def value_of(metric: str, problem: ProblemResult) -> float | None:
     """A problem's value of a metric, 0..1."""
-    metric = whole_figure(metric)
-    if (figure := problem.figures.get(metric)) is not None:
+    if (figure := problem.figures.get(whole_figure(metric))) is not None:
         return figure / 100
-    kind, _, size = metric.partition("@")
+    if problem.c is not None:
+        return value_of_count(metric, problem.n, problem.c)
+    return None if metric.partition("@")[0] in ESTIMATORS else problem.share
+
+
+def value_of_count(metric: str, n: int, c: int) -> float | None:
+    """The value of a problem with c of n samples right."""
+    kind, _, size = whole_figure(metric).partition("@")
     if kind not in ESTIMATORS:
-        return problem.share
-    usable = problem.c is not None and size.isdecimal() and 1 <= int(size) <= problem.n
-    return ESTIMATORS[kind](problem.n, problem.c, int(size)) if usable and problem.c is not None else None
-
-
-# One dataset in two runs: differences paired by problem, and which problems changed sides.
-#
-# Pairing removes what both runs share, the difficulty of each problem, so that small differences show in the same
-# sample.
+        return c / n
+    return ESTIMATORS[kind](n, c, int(size)) if size.isdecimal() and 1 <= int(size) <= n else None
 
 
 # The change of a figure of a whole corpus, such as BLEU, between two runs: a paired bootstrap over problems.
@@ -196,7 +116,7 @@ def corpus_change(
 IDS_SHOWN = 20
 
 
-Pairs = Sequence[tuple[ProblemOutcome, ProblemOutcome]]
+Pairs = Sequence[tuple[ProblemResult, ProblemResult]]
 
 
 def _none(metric: str, figure: float | None) -> Difference:
@@ -213,13 +133,13 @@ def _clusters(pairs: Pairs) -> list[str]:
     return found if any(found) else []
 
 
-def compare(old: DatasetOutcome, new: DatasetOutcome, *, is_same_run: bool = False) -> DatasetChange:
+def compare(old: DatasetResult, new: DatasetResult, *, is_same_run: bool = False) -> DatasetChange:
     """Figures and differences over the problems of both runs; different versions are not subtracted. A run does not
     differ from itself, whatever its problems are."""
     same = old.version == new.version
-    by_id = {problem.id: problem for problem in old.problems} if same else {}
-    pairs = [(by_id[problem.id], problem) for problem in new.problems if problem.id in by_id]
-    metrics = {**old.figures, **new.figures}
+    by_id = {problem.problem: problem for problem in old.problem_results} if same else {}
+    pairs = [(by_id[problem.problem], problem) for problem in new.problem_results if problem.problem in by_id]
+    figures = whole_figures(old.rows) | whole_figures(new.rows)
     return DatasetChange(
         dataset=new.dataset,
         old_version=old.version,
@@ -227,7 +147,7 @@ def compare(old: DatasetOutcome, new: DatasetOutcome, *, is_same_run: bool = Fal
         problems=len(pairs),
         differences=tuple(
             _none(metric, figure) if is_same_run else _difference(metric, old, new, pairs, same=same)
-            for metric, figure in metrics.items()
+            for metric, figure in figures.items()
         ),
         flips=None if old.part or new.part else _flips(pairs),
         old_counts=old.counts,
@@ -238,15 +158,20 @@ def compare(old: DatasetOutcome, new: DatasetOutcome, *, is_same_run: bool = Fal
     )
 
 
-def _difference(metric: str, old: DatasetOutcome, new: DatasetOutcome, pairs: Pairs, *, same: bool) -> Difference:
-    before, after = old.figures.get(metric), new.figures.get(metric)
-    if not same or before is None or after is None:
+def _difference(metric: str, old: DatasetResult, new: DatasetResult, pairs: Pairs, *, same: bool) -> Difference:
+    was, now = old.row(metric), new.row(metric)
+    before, after = (None if row is None or row.estimated else row.value for row in (was, now))
+    if not same or was is None or now is None or before is None or after is None:
         return Difference(metric=metric, old=before, new=after)
     pairs = [pair for pair in pairs if is_in(metric, pair[0]) and is_in(metric, pair[1])]
-    if len(pairs) < 2 or not (is_mean_of_problems(metric, old) and is_mean_of_problems(metric, new)):
-        bounds = _difference_of_bounds(before, old.bounds.get(metric), after, new.bounds.get(metric))
+    are_means = is_mean_of_problems(was, old.problem_results) and is_mean_of_problems(now, new.problem_results)
+    if len(pairs) < 2 or not are_means:
+        bounds = _difference_of_bounds(before, was.bounds, after, now.bounds)
         difference = Difference(metric=metric, old=before, new=after, points=after - before, bounds=bounds)
-        return _of_corpus(difference, old, new, pairs)
+        complete = len(pairs) == len(old.problem_results) == len(new.problem_results)
+        is_drawn = was.aggregation != "mean" and was.drawn and now.drawn and not metric.endswith("]")
+        alike = (was.aggregation, was.share) == (now.aggregation, now.share)
+        return _of_corpus(difference, was, pairs) if complete and is_drawn and alike else difference
     olds = [value_of(metric, problem) or 0.0 for problem, _ in pairs]
     news = [value_of(metric, problem) or 0.0 for _, problem in pairs]
     before, after = 100 * (mean(olds) or 0.0), 100 * (mean(news) or 0.0)
@@ -273,18 +198,16 @@ def _difference(metric: str, old: DatasetOutcome, new: DatasetOutcome, pairs: Pa
     )
 
 
-def _of_corpus(difference: Difference, old: DatasetOutcome, new: DatasetOutcome, pairs: Pairs) -> Difference:
-    """The same difference with the error of a figure that is no mean over problems, where both runs have the same
-    problems, and have kept what the figure is made of."""
+def _of_corpus(difference: Difference, row: SummaryRow, pairs: Pairs) -> Difference:
+    """The same difference with the error of a figure that is no mean over problems, where both runs have kept what the
+    figure is made of. What is computed and not drawn is the same when it is asked again, so it needs no error."""
     metric, points = difference.metric, difference.points
-    way = old.aggregations.get(metric)
     olds, news = (
         [pair[side].statistics[metric] for pair in pairs if metric in pair[side].statistics] for side in (0, 1)
     )
-    complete = len(pairs) == len(old.problems) == len(new.problems) == len(olds) == len(news)
-    if way is None or way != new.aggregations.get(metric) or not complete:
+    if not len(pairs) == len(olds) == len(news):
         return difference
-    change = corpus_change(*way, olds, news, clusters=_clusters(pairs))
+    change = corpus_change(row.aggregation, 100.0 if row.share else 1.0, olds, news, clusters=_clusters(pairs))
     if change is None or not (_is_near(change.old, difference.old) and _is_near(change.new, difference.new)):
         return difference
     low, high = (points, points) if difference.bounds is None else (difference.bounds.low, difference.bounds.high)
@@ -324,7 +247,7 @@ def _extreme_changes(metric: str, pairs: Pairs) -> tuple[list[float], list[float
     return worst, best, samples
 
 
-def _ends(metric: str, problem: ProblemOutcome) -> tuple[float, float]:
+def _ends(metric: str, problem: ProblemResult) -> tuple[float, float]:
     """Least and greatest value of a problem, 0..1."""
     value = value_of(metric, problem) or 0.0
     bounds = problem.bounds.get(metric)
@@ -385,13 +308,16 @@ def sign_test(gained: int, lost: int) -> float:
     return min(1.0, 2 * tail)
 
 
+def share_change(old: ProblemResult, new: ProblemResult) -> float:
+    """By how much more of the problem is right; what one with lost samples would have been else, nobody knows."""
+    # Rounded, so that 4/5 − 3/5 equals 1/5 − 0/5.
+    return 0.0 if old.bounds or new.bounds else round(new.share - old.share, 9)
+
+
 def _flips(pairs: Pairs) -> Flips | None:
     if not pairs or any(problem.c is None for pair in pairs for problem in pair):
         return None
-    # Rounded, so that 4/5 − 3/5 equals 1/5 − 0/5.
-    # What a problem with lost samples would have been in the other case, nobody knows.
-    exact = [(old, new) for old, new in pairs if not (old.bounds or new.bounds)]
-    changes = [(change, new.id) for old, new in exact if (change := round(new.share - old.share, 9))]
+    changes = [(change, new.problem) for old, new in pairs if (change := share_change(old, new))]
     gained = sorted((-change, name) for change, name in changes if change > 0)
     lost = sorted((change, name) for change, name in changes if change < 0)
     return Flips(
@@ -403,7 +329,7 @@ def _flips(pairs: Pairs) -> Flips | None:
     )
 
 
-def _notes(old: DatasetOutcome, new: DatasetOutcome, pairs: Pairs) -> Iterable[str]:
+def _notes(old: DatasetResult, new: DatasetResult, pairs: Pairs) -> Iterable[str]:
     both = len(pairs)
     if old.version != new.version:
         yield (
@@ -418,10 +344,11 @@ def _notes(old: DatasetOutcome, new: DatasetOutcome, pairs: Pairs) -> Iterable[s
                 "subtracted; --reuse RUN asks for the rest."
             )
             return
-    if both < max(len(old.problems), len(new.problems)):
+    asked = len(old.problem_results), len(new.problem_results)
+    if both < max(asked):
         yield (
-            f"{both} problems are judged in both runs (of {len(old.problems)} then and {len(new.problems)} now); "
-            "the figures are those of these problems."
+            f"{both} problems are judged in both runs (of {asked[0]} then and {asked[1]} now); the figures are those "
+            "of these problems."
         )
     each = [outcome.counts for outcome in (old, new)]
     lost = [counts.rejected + counts.failed + counts.missing + counts.unjudged for counts in each]
@@ -430,7 +357,7 @@ def _notes(old: DatasetOutcome, new: DatasetOutcome, pairs: Pairs) -> Iterable[s
             f"{lost[0]} samples then and {lost[1]} now have no verdict: points are given from the worst case to the "
             "best, and problems with such samples are neither gained nor lost."
         )
-    samples = [{problem.n for problem in outcome.problems} for outcome in (old, new)]
+    samples = [{problem.n for problem in outcome.problem_results} for outcome in (old, new)]
     if both and samples[0] != samples[1]:
         shown = [" or ".join(map(str, sorted(sizes))) for sizes in samples]
         yield f"{shown[0]} samples of every problem then and {shown[1]} now: only metrics of both are subtracted."

@@ -9,16 +9,24 @@ from math import fsum
 from random import Random
 from typing import NamedTuple
 
-from model_accuracy_eval.records import Decision, FigureSoFar, Gate, MetricUse, Pipeline, Record, TaskSpec
+from model_accuracy_eval.records import (
+    DatasetResult,
+    Decision,
+    FigureSoFar,
+    MetricUse,
+    Pipeline,
+    Record,
+    TaskSpec,
+)
 from model_accuracy_eval.scoring.figures import intervals
-from model_accuracy_eval.scoring.figures.columns import Column, reduced
+from model_accuracy_eval.scoring.figures.columns import reduced
 from model_accuracy_eval.scoring.figures.intervals import ClusterSums
 from model_accuracy_eval.scoring.figures.reductions import counts_only
 from model_accuracy_eval.scoring.figures.scorecard import EMPTY_PROBLEM
 from model_accuracy_eval.scoring.filters import filters
 from model_accuracy_eval.scoring.metrics import user_functions
 from model_accuracy_eval.scoring.metrics.metric_table import SampleValue, metric, pipelines
-from model_accuracy_eval.scoring.verdicts.comparison_statistics import DatasetOutcome, value_of
+from model_accuracy_eval.scoring.verdicts.comparison_statistics import value_of
 from model_accuracy_eval.scoring.verdicts.sequential import BaselineFigure, MeanDecider, StopLines
 
 _MISSING = 0.05
@@ -93,10 +101,9 @@ class FollowedFigure(Record, frozen=True, kw_only=True):
     """How a figure follows from the samples of a problem."""
 
     is_mean_of_samples: bool
-    yes_or_no: bool
-    """Whether a sample is right or wrong."""
     by_count: tuple[float, ...] | None
-    """A problem's value with 0, 1, … n right samples; None: more than their number matters."""
+    """A problem's value with 0, 1, … n right samples; None: more than their number matters, or samples may be partly
+    right."""
     drawn: bool
     """Whether the same service would give other values if it were asked again."""
 
@@ -115,7 +122,7 @@ def _of_pipelines(task: TaskSpec, n: int, k: Sequence[int]) -> Mapping[str, Foll
         for number, use in enumerate(pipeline.metrics):
             row = metric(use.name)
             followed = row.share and not user_functions.is_path(use.name)
-            if followed and Column(row, use, n).is_mean:
+            if followed and row.aggregation_of(use) == "mean":
                 figures |= _of_metric(pipeline, use, n, k, headline=place == number == 0)
     return figures
 
@@ -141,7 +148,6 @@ def _of_metric(
     return {
         name: FollowedFigure(
             is_mean_of_samples=linear and all(abs(by_count[c][name] - c / n) < 1e-9 for c in range(n + 1)),
-            yes_or_no=row.yes_or_no,
             by_count=tuple(each[name] for each in by_count) if counted else None,
             drawn=row.reads != "likelihoods",
         )
@@ -159,13 +165,6 @@ ValueEnds = tuple[float, float]
 """The least and the greatest value, 0..1: they differ where a sample is lost."""
 SampleEnds = Mapping[str, ValueEnds]
 """What one sample is worth, by figure."""
-
-
-class FollowedGate(Record, frozen=True, kw_only=True):
-    """A gate, and what has to be proven to decide it."""
-
-    gate: Gate
-    lines: StopLines
 
 
 class ReadUnit(NamedTuple):
@@ -187,7 +186,7 @@ class Following(Record, frozen=True, kw_only=True):
     n: int
     figures: dict[str, FollowedFigure]
     """Those that have to be known."""
-    gates: tuple[FollowedGate, ...] = ()
+    gates: tuple[StopLines, ...] = ()
     seed: str = ""
 
     @property
@@ -226,7 +225,7 @@ class PrefixReader:
         self._order = following.order
         self._told: list[dict[int, SampleEnds]] = [{} for _ in following.problems]
         self._read = 0
-        self._deciders = [_decider(following, gate, len(self._order)) for gate in following.gates]
+        self._deciders = [_decider(following, lines, len(self._order)) for lines in following.gates]
         self._decisions: dict[str, Decision] = {}
         self._first = next(iter(following.figures))
         self.so_far = BeginningMean(
@@ -241,8 +240,8 @@ class PrefixReader:
         """Notes what a sample is worth."""
         self._told[place][index] = ends
         while not self.is_done and self._is_complete(unit := self._order[self._read]):
-            for gate, decider in zip(self._following.gates, self._deciders, strict=True):
-                decider.tell(*self._ends(unit, gate.gate.metric))
+            for lines, decider in zip(self._following.gates, self._deciders, strict=True):
+                decider.tell(*self._ends(unit, lines.gate.metric))
             self.so_far.tell(self._read, self._ends(unit, self._first))
             self._read += 1
             self._note_decisions()
@@ -280,10 +279,9 @@ class PrefixReader:
                 yield self._following.problems[unit.place], index
 
     def _note_decisions(self) -> None:
-        for gate, decider in zip(self._following.gates, self._deciders, strict=True):
+        for lines, decider in zip(self._following.gates, self._deciders, strict=True):
             if decider.is_decided:
-                decision = gate.lines.above if decider.is_above else gate.lines.below
-                self._decisions.setdefault(str(gate.gate), decision)
+                self._decisions.setdefault(str(lines.gate), lines.above if decider.is_above else lines.below)
 
     def _is_complete(self, unit: ReadUnit) -> bool:
         told = self._told[unit.place]
@@ -314,15 +312,10 @@ class PrefixReader:
         return figure.by_count[right], figure.by_count[most]
 
 
-def _decider(following: Following, followed: FollowedGate, units: int) -> MeanDecider:
-    figure = following.figures[followed.gate.metric]
-    zero_or_one = figure.by_count is not None and {*figure.by_count} <= {0.0, 1.0}
-    return MeanDecider(
-        units,
-        (followed.lines.lower, followed.lines.upper),
-        followed.lines.errors,
-        binary=figure.yes_or_no if following.by_samples else zero_or_one,
-    )
+def _decider(following: Following, lines: StopLines, units: int) -> MeanDecider:
+    by_count = following.figures[lines.gate.metric].by_count
+    binary = by_count is not None and (following.by_samples or {*by_count} <= {0.0, 1.0})
+    return MeanDecider(units, (lines.lower, lines.upper), lines.errors, binary=binary)
 
 
 # What a baseline says beforehand about the problems of a run that may stop early.
@@ -332,20 +325,20 @@ _OF_SIZES = {"pass", "cons"}
 """Figures whose names say of how many samples they are."""
 
 
-def baseline_figure(side: DatasetOutcome, metric: str, *, is_drawn_alike: bool) -> BaselineFigure | None:
+def baseline_figure(base: DatasetResult, metric: str, *, is_drawn_alike: bool) -> BaselineFigure | None:
     """None if the baseline lacks the figure, or if it is no mean over problems."""
-    figure, bounds = side.figures.get(metric), side.bounds.get(metric)
-    if figure is None or metric not in side.shares:
+    row, problems = base.row(metric), base.problem_results
+    if row is None or row.value is None or row.estimated or row.interval is None:
         return None
-    low = figure if bounds is None or bounds.low is None else bounds.low
-    high = figure if bounds is None or bounds.high is None else bounds.high
-    values = [value for problem in side.problems if (value := value_of(metric, problem)) is not None]
+    low = row.value if row.bounds is None or row.bounds.low is None else row.bounds.low
+    high = row.value if row.bounds is None or row.bounds.high is None else row.bounds.high
+    values = [value for problem in problems if (value := value_of(metric, problem)) is not None]
     key = metric if metric.partition("@")[0] in _OF_SIZES else ""
     noises = [
         intervals.noise("runs", key, each.values if each.c is None else [1.0] * each.c + [0.0] * (each.n - each.c))
-        for each in side.problems
+        for each in problems
     ]
-    case = intervals.case(values, noises, side.problems[0].n) if len(values) == len(noises) else None
+    case = intervals.case(values, noises, problems[0].n) if len(values) == len(noises) else None
     return BaselineFigure(
         low=low / 100,
         high=high / 100,

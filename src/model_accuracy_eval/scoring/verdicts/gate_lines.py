@@ -6,6 +6,9 @@ gsm8k: pass@5 > baseline - 0.5          in points, as the figures are
 mmlu: accuracy[college_physics] >= 40   one part of a dataset
 scenario: reliability-first             the conditions of a table, for every dataset
 anomalies <= 0.1%                       odd replies, in every dataset
+speed: ttft_p95 <= 800ms                how fast the service was, over all datasets
+speed: tokens_per_s >= baseline - 5%    in per cent of the baseline's figure
+allow: samplers                         no gate: a finding about the service that does not refuse the run
 "own: #1.jsonl": "f1,strict" >= 0.4%    names with characters of the language are quoted
 """
 
@@ -17,6 +20,7 @@ from msgspec.structs import replace
 
 from model_accuracy_eval.errors import BadValue, UnknownName
 from model_accuracy_eval.records import Gate
+from model_accuracy_eval.records.plan import SPEED, speed_unit
 
 Unit = Literal["verdict share", "share", "number", "falling share", "falling number"]
 """Of a figure: per cent of right samples or problems, per cent of something else, or any number; of falling ones
@@ -31,19 +35,30 @@ HEADLINE = "drop"
 ANOMALIES = "anomalies"
 """The share of odd replies, which every dataset has; a line may say nothing else."""
 
-SCENARIOS = {
-    "reliability-first": ("cons@k > 80", "pass@k > 90"),
-    "fault-tolerance-first": ("pass@k > 80", "avg@n > 70"),
-    "balanced": ("avg@n > 75",),
+SPEED_UNITS: Mapping[str, Unit] = {
+    **{f"{name}_{percent}": "falling number" for name in ("ttft", "tpot", "e2e") for percent in ("p50", "p95")},
+    "tokens_per_s": "number",
+    "requests_per_s": "number",
 }
-"""AISBench's guide to metrics, with its shares in per cent."""
+"""Times in milliseconds: to the first token, between tokens, to the end of an answer."""
+
+ALLOW = "allow"
+FINDINGS = ("thinking", "samplers", "template", "replicas")
+"""What is looked at before a run with gates, which a finding refuses."""
+
+SCENARIOS = {
+    "reliability-first": {"cons@k": 80, "pass@k": 90},
+    "fault-tolerance-first": {"pass@k": 80, "avg@n": 70},
+    "balanced": {"avg@n": 75},
+}
+"""AISBench's guide to metrics: what each figure has to be above, in per cent."""
 
 _QUOTED = r"""(?:"[^"]+"|'[^']+')"""
 _POINTS = r"(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
 _DATASET = re.compile(rf"""\s*(?P<dataset>{_QUOTED}|[^:"'<>=]*?[^:"'<>=\s])\s*:\s*(?P<conditions>.*?)\s*""")
 _CONDITION = re.compile(
     rf"""(?P<metric>{_QUOTED}|[^"'<>=]*?[^"'<>=\s])\s*(?P<comparison>>=|<=|==|>|<)\s*"""
-    rf"(?:(?P<number>[+-]?{_POINTS})\s*(?P<percent>%?)"
+    rf"(?:(?P<number>[+-]?{_POINTS})\s*(?P<unit>%|ms|s)?"
     rf"|baseline(?:\s*(?P<sign>[+-])\s*(?P<points>{_POINTS})\s*%?)?)"
 )
 _DROP = re.compile(
@@ -61,6 +76,22 @@ def parse(text: str) -> tuple[Gate, ...]:
     return tuple(gate for line in text.splitlines() if (bare := _bare(line)) for gate in _gates(bare))
 
 
+def allowed(lines: Iterable[str]) -> set[str]:
+    """The findings about a service that refuse no run: those that lines with `allow:` name."""
+    bare = [_DATASET.fullmatch(_bare(line)) for text in lines for line in text.splitlines()]
+    return {name for match in bare if match and match["dataset"] == ALLOW for name in _findings(match["conditions"])}
+
+
+def _findings(listed: str) -> list[str]:
+    if not listed:
+        raise BadValue(f"'{ALLOW}:' names no finding; known are {', '.join(FINDINGS)}.")
+    names = re.split(r"[\s,]+", listed)
+    for name in names:
+        if name not in FINDINGS:
+            raise UnknownName("finding", name, FINDINGS, where=f" in '{ALLOW}: {listed}'")
+    return names
+
+
 def _bare(line: str) -> str:
     if line.lstrip().startswith("#"):
         return ""
@@ -75,11 +106,14 @@ def _gates(line: str) -> Iterator[Gate]:
     if match is None:
         raise _not_a_gate(line)
     dataset, conditions = _unquoted(match["dataset"]), match["conditions"]
+    if match["dataset"] == ALLOW:
+        _findings(conditions)
+        return
     if dataset == "scenario":
         if conditions not in SCENARIOS:
             raise UnknownName("scenario", conditions, SCENARIOS, where=f" in the gate '{line}'")
-        for condition in SCENARIOS[conditions]:
-            yield _gate(EVERY_DATASET, condition, line)
+        for figure, least in SCENARIOS[conditions].items():
+            yield _gate(EVERY_DATASET, f"{figure} > {least}", line)
         return
     for condition in _AND.split(conditions):
         yield _gate(dataset, condition, line)
@@ -99,6 +133,13 @@ def _gate(dataset: str, condition: str, line: str) -> Gate:
     if match is None:
         raise _not_a_gate(line)
     points = float(match["number"] or match["points"] or 0)
+    is_time = dataset == SPEED and bool(speed_unit(match["metric"]))
+    if match["unit"] in {"ms", "s"} and not is_time:
+        raise _not_a_gate(line)
+    if is_time and match["number"] and not match["unit"] and 0 < points < 1:
+        raise BadValue(f"In the gate '{line}', {points:g} could be seconds: write {points:g}s, or {points:g}ms.")
+    if match["unit"] == "s":
+        points *= 1000
     if match["number"] is None and points > 100:
         raise _not_a_gate(line)
     return Gate(
@@ -107,7 +148,7 @@ def _gate(dataset: str, condition: str, line: str) -> Gate:
         comparison=match["comparison"],  # type: ignore[arg-type]  # the pattern allows no other
         threshold=-points if match["sign"] == "-" else points,
         from_baseline=match["number"] is None,
-        percent=bool(match["percent"]),
+        percent=match["unit"] == "%",
     )
 
 
@@ -116,6 +157,8 @@ def _unquoted(name: str) -> str:
 
 
 def _not_a_gate(line: str) -> BadValue:
+    if line.startswith("kl."):
+        return BadValue(f"'{line}' is about a reference, which no run has: diagnose --reference FILE --gate '{line}'.")
     return BadValue(
         f"'{line}' is not a gate: write 'DATASET: METRIC >= NUMBER', such as 'demo_arithmetic: avg@5 >= 60', "
         "or 'baseline - NUMBER' in place of the number; names with special characters in quotes."
@@ -133,11 +176,11 @@ def resolve(gates: Iterable[Gate], datasets: Units, groups: Units) -> tuple[Gate
 
 
 def _resolved(gate: Gate, datasets: Units, groups: Units) -> Iterator[Gate]:
-    every = {**datasets, **groups}
+    every = {SPEED: SPEED_UNITS, **datasets, **groups}
     if gate.dataset != EVERY_DATASET and gate.dataset not in every:
         raise UnknownName("dataset", gate.dataset, every, where=f" in the gate '{gate}'")
     for dataset in datasets if gate.dataset == EVERY_DATASET else [gate.dataset]:
-        units = every[dataset] if dataset in groups else {**every[dataset], ANOMALIES: "falling share"}
+        units = every[dataset] if dataset not in datasets else {**every[dataset], ANOMALIES: "falling share"}
         metric = figure_named(gate.metric, units)
         if metric is None:
             raise UnknownName("metric", gate.metric, units, where=f" in the gate '{gate}'")
@@ -161,7 +204,8 @@ def figure_named(name: str, units: Mapping[str, Unit]) -> str | None:
         return _figure_of_part(*part, units)
     headline = next(iter(units), None)
     is_verdict = headline is not None and units[headline] == "verdict share"
-    if name in {HEADLINE, "avg"} or (name == "accuracy" and is_verdict):
+    is_accuracy = is_verdict or (headline or "").startswith("accuracy (")  # of partly right answers, too
+    if name in {HEADLINE, "avg"} or (name == "accuracy" and is_accuracy):
         return headline
     kind, _, size = name.partition("@")
     if not is_verdict or kind not in {"avg", "pass", "cons"}:

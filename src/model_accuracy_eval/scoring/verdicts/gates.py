@@ -28,9 +28,11 @@ from model_accuracy_eval.records import (
     GateResult,
     Interval,
     RunPlan,
+    RunSpeed,
     SummaryRow,
 )
-from model_accuracy_eval.scoring.figures import groups, intervals
+from model_accuracy_eval.records.plan import SPEED
+from model_accuracy_eval.scoring.figures import groups, intervals, run_speed
 from model_accuracy_eval.scoring.figures.intervals import Over
 from model_accuracy_eval.scoring.figures.quantiles import normal_quantile
 from model_accuracy_eval.scoring.verdicts.comparison_statistics import change_limits
@@ -221,15 +223,22 @@ def results(
     rows: Sequence[SummaryRow],
     comparison: Comparison | None = None,
     followed: Mapping[str, AskedPart | None] = MappingProxyType({}),
+    *,
+    speed: RunSpeed | None = None,
 ) -> tuple[GateResult, ...]:
     """Decides every gate of the plan; `comparison` is the one with the baseline. `followed`: the datasets that could
     be stopped early, and what was asked of those that were."""
-    table = {(row.dataset, row.metric): row for row in rows}
+    table = {(row.dataset, row.metric): row for row in (*run_speed.rows(speed), *rows)}
+    named = {row.dataset for row in rows}
     decided: list[GateResult] = []
     for gate in plan.gates:
         row = table.get((gate.dataset, gate.metric))
         part = followed.get(gate.dataset)
-        if part is not None and str(gate) in part.decisions:
+        change = comparison.find(SPEED, gate.metric) if comparison and gate.from_baseline else None
+        is_of_speed = gate.dataset == SPEED and SPEED not in named
+        if is_of_speed and (left_open := run_speed.open_gate(gate, speed, change)):
+            decided.append(left_open)
+        elif part is not None and str(gate) in part.decisions:
             decided.append(_of_part(gate, row, part, rule(plan)))
         else:
             own_rule = rule_of_followed(plan) if gate.dataset in followed else rule(plan)
@@ -273,12 +282,13 @@ def result(
     difference = comparison.find(gate.dataset, gate.metric) if comparison and gate.from_baseline else None
     known = _Known.of_change(gate, difference, row, rule) if gate.from_baseline else _Known.of_figure(gate, row, rule)
     decision = _decide(gate, known)
-    figure = "no figure" if known.value is None else _shown(gate, known.value)
+    figure = "no figure" if known.value is None else f"{_shown(gate, known.value)} {gate.unit}".rstrip()
     if difference is not None:
         old, new, points = difference.old, difference.new, difference.points
         figure = "not comparable with the baseline's"
         if points is not None and old is not None and new is not None:
-            figure = f"{new:.2f} and was {old:.2f}: {'+' if points >= 0 else ''}{_shown(gate, points)} points"
+            figure = f"{new:.2f} and was {old:.2f}: {'+' if points >= 0 else ''}{_shown(gate, points)}"
+            figure += " %" if gate.dataset == SPEED else " points"
     sentence = f"{gate} {decision}: {gate.metric} is {figure}{known.shown(gate, decision, rule, lost)}."
     return GateResult(
         gate=gate,
@@ -321,8 +331,11 @@ class _Known(msgspec.Struct, frozen=True):
         low, high = _ends(difference.points, difference.bounds)
         if rule.over == "point" or (row is not None and not row.drawn and difference.certainty is None):
             return cls(difference.points, difference.bounds, None, low, high)
-        if difference.certainty is None:
+        if difference.certainty is None and difference.stderr is None:
             return cls(difference.points, difference.bounds)
+        if difference.certainty is None:
+            low, high = _normal_limits(gate, rule, low, high, difference.stderr or 0.0)
+            return cls(difference.points, None, Interval(low=low, high=high), low, high)
         below, above = (change_limits(difference.certainty, each) for each in rule.confidences(gate))
         limits = Interval(low=below.low, high=above.high)
         ends = min(low, limits.low), max(high, limits.high)
@@ -383,9 +396,13 @@ def _figure_limits(gate: Gate, row: SummaryRow, rule: GateRule) -> Interval | No
         return Interval(low=low.low, high=high.high)
     if row.stderr is None or not isfinite(row.stderr):
         return None
-    low_end, high_end = _ends(row.value, row.bounds)
-    below, above = (normal_quantile(each) * row.stderr for each in confidences)
-    return Interval(low=low_end - below, high=high_end + above)
+    low_end, high_end = _normal_limits(gate, rule, *_ends(row.value, row.bounds), row.stderr)
+    return Interval(low=low_end, high=high_end)
+
+
+def _normal_limits(gate: Gate, rule: GateRule, low: float, high: float, stderr: float) -> tuple[float, float]:
+    below, above = (normal_quantile(each) * stderr for each in rule.confidences(gate))
+    return low - below, high + above
 
 
 def _decide(gate: Gate, known: _Known) -> Decision:

@@ -7,7 +7,7 @@ and of the reference, grows only then, and its limit is one that 60 quiet runs s
 
 from collections.abc import Collection, Sequence
 from functools import cache
-from math import comb, fsum, log, sqrt
+from math import comb, log, sqrt
 from typing import NamedTuple
 
 import msgspec
@@ -19,12 +19,13 @@ from model_accuracy_eval.scoring.figures.intervals import Z95, Floats
 
 ALLOWANCE, LIMIT = 0.5, 4.5
 """The k and the h of a CUSUM of one series: both in standard errors."""
-FIRST_RUNS = 4
-"""So many runs are the reference of those after them, and none of them is judged."""
 _LONGEST_REFERENCE = 30
 """Runs back; services and weights of long ago are no measure for today's."""
 _LAG = 3
 """Runs just before the one that is judged are not in its reference: a fall must not become its own measure."""
+_AS_LIKELY = 9.0
+"""Twice the log-likelihood by which another place of the change may be less likely and is possible all the same: the
+true one is among them in 95 % of simulated falls."""
 
 
 def limit_of_one(series: int) -> float:
@@ -34,8 +35,10 @@ def limit_of_one(series: int) -> float:
 
 
 class PairedChange(NamedTuple):
-    """The mean change of a problem, 0..1, and its standard error."""
+    """The mean change of a problem, 0..1, and its mean and standard error as if two more had been asked, one gained and
+    one lost: like the intervals of `compare`, it is no certainty where nothing changed."""
 
+    points: float
     mean: float
     stderr: float
 
@@ -46,49 +49,60 @@ class PairedChange(NamedTuple):
     @property
     def interval(self) -> Interval:
         """95 %, in points."""
-        return Interval(low=100 * (self.mean - Z95 * self.stderr), high=100 * (self.mean + Z95 * self.stderr))
+        low, high = (100 * (self.mean + side * Z95 * self.stderr) for side in (-1, 1))
+        return Interval(low=max(low, -100.0), high=min(high, 100.0))
+
+
+class LevelChange(NamedTuple):
+    """Where a level ends and another one begins. Runs are places in the series."""
+
+    since: int
+    """The first run that the level before is measured by."""
+    after: int
+    """The last run before the change, as the likeliest place has it."""
+    earliest: int
+    latest: int
+    """The same of the first and the last place that are possible, too (95 %)."""
+    points: float
+    interval: Interval
+    """Of the change, paired by problem; it covers all possible places (95 %)."""
 
 
 class Regression(msgspec.Struct, frozen=True, kw_only=True):
-    """A fall between two neighbouring runs. Runs are places in the series."""
+    """A fall between two neighbouring runs."""
 
-    after: int
-    """The last run before the fall."""
+    split: LevelChange
     noticed: int
     """The run with which the sum passed its limit."""
-    since: int
-    """The first run of the reference before the fall."""
-    points: float
-    interval: Interval
-    """95 %, paired by problem."""
     mended: int | None = None
     """The run with which the figure had come back; None: the regression stands."""
 
     @property
     def first(self) -> int:
         """The first run after the fall."""
-        return self.after + 1
+        return self.split.after + 1
 
 
 class Trend(NamedTuple):
-    """What the rule makes of a series: its sum at each run (None where it is not judged), and the falls."""
+    """What the rule makes of a series: its sum at each run (None for the first of a level), and the falls."""
 
     sums: list[float | None]
     regressions: list[Regression]
 
     quiet_since: int
     """The first run of the level that the newest run belongs to."""
+    shows: float | None
+    """Points by which the newest run would have had to fall to be noticed at once; None: it was compared with none."""
 
 
 def paired_change(before: Floats, after: Floats) -> PairedChange:
-    """Of values of the same problems, 0..1, as if two more had been asked, one gained and one lost: like the intervals
-    of `compare`, it is no certainty where nothing changed. Problems that one side lacks (NaN) are left out."""
+    """Of values of the same problems, 0..1. Problems that one side lacks (NaN) are left out."""
     changes = after - before
     changes = changes[numpy.isfinite(changes)]
-    problems = len(changes) + 2
-    mean = float(changes.sum()) / problems
+    total, problems = float(changes.sum()), len(changes) + 2
+    mean = total / problems
     variance = (float((changes * changes).sum()) + 2) / problems - mean**2
-    return PairedChange(mean, sqrt(max(variance, 0.0) / problems))
+    return PairedChange(100 * total / max(len(changes), 1), mean, sqrt(max(variance, 0.0) / problems))
 
 
 def trend(runs: Sequence[Floats], limit: float = LIMIT) -> Trend:
@@ -100,7 +114,7 @@ def trend(runs: Sequence[Floats], limit: float = LIMIT) -> Trend:
     watch = _Watch(runs, limit)
     for place in range(len(runs)):
         watch.see(place)
-    return Trend(watch.sums, watch.regressions, watch.start)
+    return Trend(watch.sums, watch.regressions, watch.start, watch.shows)
 
 
 class _Watch:
@@ -111,58 +125,41 @@ class _Watch:
         self._limit = limit
         self.sums: list[float | None] = []
         self.regressions: list[Regression] = []
+        self.shows: float | None = None
+        self._fallen = self._risen = 0.0
         self._begin(0, has_risen=False)
 
     def see(self, place: int) -> None:
         """Takes the next run in."""
-        if place - self.start < FIRST_RUNS:
-            self.sums.append(None)
-        else:
+        if place > self.start:
             reference = _reference(self._runs, self.start, place)
-            z = paired_change(_mean(reference), self._runs[place]).z
+            change = paired_change(_mean(reference), self._runs[place])
             # Half a standard error of the run, and half a one of the reference, whose error all these runs share.
             allowance = ALLOWANCE * (1 + 1 / sqrt(len(reference)))
-            self.sums.append(self._fallen.add(-z, allowance))
-            self._risen.add(z, allowance)
-        if self._fallen.total > self._limit:
-            first = place + 1 - self._fallen.length
-            self.regressions.append(_regression(self._runs, self.start, first - 1, place))
-            self._begin(first, has_risen=False)
-        elif self._risen.total > self._limit and any(each.mended is None for each in self.regressions):
-            self._begin(place + 1 - self._risen.length, has_risen=True)
+            self.shows = 100 * (self._limit + allowance) * change.stderr
+            self._fallen = max(0.0, self._fallen - change.z - allowance)
+            self._risen = max(0.0, self._risen + change.z - allowance)
+        self.sums.append(self._fallen if place > self.start else None)
+        if self._fallen > self._limit:
+            split = _split(self._runs, self.start, place + 1, sign=-1)
+            self.regressions.append(Regression(split=split, noticed=place))
+            self._begin(split.after + 1, has_risen=False)
+        elif self._risen > self._limit and any(each.mended is None for each in self.regressions):
+            self._begin(_split(self._runs, self.start, place + 1, sign=1).after + 1, has_risen=True)
         if self._has_risen:
             self.regressions = [_mended(self._runs, each, self.start, place) for each in self.regressions]
 
     def _begin(self, start: int, *, has_risen: bool) -> None:
         """A level, whose first run this is. `has_risen`: whether it began with a rise."""
         self.start, self._has_risen = start, has_risen
-        self._fallen, self._risen = _Sum(), _Sum()
-
-
-class _Sum:
-    """One side of the rule."""
-
-    def __init__(self) -> None:
-        self.total = 0.0
-        self._since_zero: list[float] = []
-
-    def add(self, z: float, allowance: float) -> float:
-        self.total = max(0.0, self.total + z - allowance)
-        self._since_zero = [*self._since_zero, z] if self.total else []
-        return self.total
-
-    @property
-    def length(self) -> int:
-        """How many runs the change is old: of those since the sum last was zero, the newest ones that together lie
-        furthest away for their number. Where a change is large, the sum alone was above zero by chance before it."""
-        newest = [(fsum(self._since_zero[-runs:]) / sqrt(runs), runs) for runs in range(1, len(self._since_zero) + 1)]
-        return max(newest)[1]
+        self._fallen = self._risen = 0.0
+        self.shows = None
 
 
 def _reference(runs: Sequence[Floats], start: int, place: int) -> Sequence[Floats]:
-    """The runs that the one at `place` is compared with."""
+    """The runs that the one at `place` is compared with: at least the first of its level."""
     first = max(start, place - _LONGEST_REFERENCE)
-    return runs[first : max(start + FIRST_RUNS, place - _LAG)]
+    return runs[first : max(start + 1, place - _LAG)]
 
 
 def _mean(runs: Sequence[Floats]) -> Floats:
@@ -173,15 +170,35 @@ def _mean(runs: Sequence[Floats]) -> Floats:
     return mean
 
 
-def _regression(runs: Sequence[Floats], start: int, after: int, noticed: int) -> Regression:
-    since = max(start, after + 1 - _LONGEST_REFERENCE)
-    change = paired_change(_mean(runs[since : after + 1]), _mean(runs[after + 1 : noticed + 1]))
-    return Regression(after=after, noticed=noticed, since=since, points=100 * change.mean, interval=change.interval)
+def _split(runs: Sequence[Floats], start: int, end: int, *, sign: int) -> LevelChange:
+    """The likeliest place of a change in this direction in the runs from `start` to before `end`, and how large it is:
+    where the figures of both sides differ least from their means. A long level is looked at near its end alone."""
+    found: dict[int, tuple[float, int, PairedChange]] = {}
+    for after in range(max(start, end - 2 * _LONGEST_REFERENCE), end - 1):
+        since = max(start, after + 1 - _LONGEST_REFERENCE)
+        before, behind = runs[since : after + 1], runs[after + 1 : end]
+        change = paired_change(_mean(before), _mean(behind))
+        weight = len(before) * len(behind) / (len(before) + len(behind))
+        found[after] = weight * max(sign * change.points, 0.0) ** 2, since, change
+    likeliest = max(found, key=lambda after: found[after][0])
+    most, since, change = found[likeliest]
+    noise = _noise(runs[since : likeliest + 1], runs[likeliest + 1 : end])
+    possible = [after for after, (squares, _, _) in found.items() if most - squares <= _AS_LIKELY * noise]
+    intervals = [found[after][2].interval for after in possible]
+    interval = Interval(low=min(each.low for each in intervals), high=max(each.high for each in intervals))
+    return LevelChange(since, likeliest, possible[0], possible[-1], change.points, interval)
+
+
+def _noise(*sides: Sequence[Floats]) -> float:
+    """The variance of a run's figure, in points, when nothing changes; as if one problem more were a coin."""
+    squares = sum(float(numpy.nansum((numpy.asarray(side) - _mean(side)) ** 2)) for side in sides)
+    freedom = max(sum(map(len, sides)) - 2, 1)
+    return (squares / freedom + 1) * (100 / len(sides[0][0])) ** 2
 
 
 def _mended(runs: Sequence[Floats], regression: Regression, start: int, place: int) -> Regression:
     """It is, if the runs from `start` on can no longer be told from those before the fall."""
-    before = _mean(runs[regression.since : regression.after + 1])
+    before = _mean(runs[regression.split.since : regression.first])
     is_back = regression.mended is None and paired_change(before, _mean(runs[start : place + 1])).z > -Z95
     return msgspec.structs.replace(regression, mended=start) if is_back else regression
 

@@ -137,8 +137,10 @@ class BaselineFigure(NamedTuple):
 
 
 class StopLines(NamedTuple):
-    """The gate is decided as `above` says once the figure is at least `upper`, and as `below` says at most `lower`."""
+    """A gate, and what has to be proven to decide it: as `above` says once its figure is at least `upper`, as `below`
+    says at most `lower`."""
 
+    gate: Gate
     lower: float
     upper: float
     below: Decision
@@ -162,7 +164,7 @@ def stop_lines(gate: Gate, draws: int, rule: GateRule, *, drawn: bool, base: Bas
         lower, upper = _lines_of_figure(gate, draws, base, (error_below, error_above), noisy=noisy)
     above: Decision = "passed" if is_floor(gate) else "failed"
     below: Decision = "failed" if is_floor(gate) else "passed"
-    return StopLines(lower, upper, below, above, (error_below, error_above))
+    return StopLines(gate, lower, upper, below, above, (error_below, error_above))
 
 
 def _lines_of_figure(

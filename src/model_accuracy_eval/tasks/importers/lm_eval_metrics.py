@@ -37,7 +37,7 @@ def pipelines(fields: TaskFields, kind: RequestKind, findings: ImportFindings) -
     """One for every entry of filter_list; the task's metrics are those of entries that name none."""
     process_results, entries = fields.get("process_results"), fields.get("metric_list") or []
     if process_results is None:
-        common = _metric_uses(entries, kind, findings)
+        common = tuple(_metric_use(entry, kind, findings) for entry in entries)
     else:
         common = _of_process_results(process_results, entries, kind, findings)
     if not common and "scorer" not in fields:
@@ -59,7 +59,7 @@ def _pipeline(
     entry: TaskFields, common: tuple[MetricUse, ...], fields: TaskFields, kind: RequestKind, findings: ImportFindings
 ) -> Pipeline:
     steps = tuple(_step(step, fields, findings) for step in entry.get("filter") or [])
-    metrics = _metric_uses(entry.get("metric_list") or [], kind, findings) or common
+    metrics = tuple(_metric_use(one, kind, findings) for one in entry.get("metric_list") or []) or common
     if any(step.name == "regex_pos" for step in steps):
         # Answers are lists of tags, and so are both sides of a pair.
         metrics = tuple(
@@ -106,10 +106,6 @@ def _registered(name: str, fields: TaskFields) -> PythonReference | None:
     return PythonReference(f"{module}.{name}", folder)
 
 
-def _metric_uses(entries: list[TaskFields], kind: RequestKind, findings: ImportFindings) -> tuple[MetricUse, ...]:
-    return tuple(_metric_use(entry, kind, findings) for entry in entries)
-
-
 def _of_process_results(
     function: Any, entries: list[TaskFields], kind: RequestKind, findings: ImportFindings
 ) -> tuple[MetricUse, ...]:
@@ -127,7 +123,9 @@ def _of_process_results(
             name=prefix + path,
             label=_label(entry.get("metric")),
             args={"part": _label(entry.get("metric"))},
-            aggregation=_aggregation(entry, kind, findings) or _default_aggregation(entry.get("metric")),
+            # A known metric's values are aggregated as ever, even if a function computes them.
+            aggregation=_aggregation(entry, kind, findings)
+            or (METRICS[entry["metric"]].aggregation if entry.get("metric") in METRICS else None),
             higher_is_better=entry.get("higher_is_better"),
         )
         for entry in entries
@@ -137,11 +135,6 @@ def _of_process_results(
 def _label(name: Any) -> str:
     """The name under which a metric is shown; a function's own name."""
     return name.name.rpartition(".")[2] if isinstance(name, PythonReference) else str(name)
-
-
-def _default_aggregation(name: Any) -> str | None:
-    """How the values of a known metric are aggregated, even if a function computes them."""
-    return METRICS[name].aggregation if name in METRICS else None
 
 
 def _metric_use(entry: TaskFields, kind: RequestKind, findings: ImportFindings) -> MetricUse:

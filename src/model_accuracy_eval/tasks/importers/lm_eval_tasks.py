@@ -13,8 +13,8 @@ from msgspec.structs import replace
 
 from model_accuracy_eval.errors import UnknownName, Unsupported
 from model_accuracy_eval.records import WHOLE_ROW, DataFile, GroupMean, Prompt, Recipe, RequestKind, TaskGroup, TaskSpec
-from model_accuracy_eval.tasks.addresses import FORMATS, name_of_files
-from model_accuracy_eval.tasks.importers import lm_eval_metrics, lm_eval_templates
+from model_accuracy_eval.tasks.addresses import name_of_files
+from model_accuracy_eval.tasks.importers import lm_eval_formats, lm_eval_metrics, lm_eval_templates
 from model_accuracy_eval.tasks.importers.lm_eval_files import (
     CODE_EVAL,
     ImportFindings,
@@ -48,41 +48,29 @@ _REFUSED = {
 _HUGGING_FACE_ONLY = {"do_sample", "num_beams", "early_stopping", "use_cache"}
 
 
+FORM = "format that is asked for"
+"""Among a task's fields, as no file of lm-eval has it."""
+
+
 class ImportedTask(msgspec.Struct, frozen=True):
     """A task, and the fields of its file that are ignored."""
 
     task: TaskSpec
     ignored: tuple[str, ...]
-    form: str = ""
-    """The format that its file asks it in; empty: its own words."""
 
 
 def convert(fields: TaskFields, *, trusted: bool = False) -> ImportedTask:
     findings = ImportFindings(trusted, programs=fields.get("unsafe_code") == CODE_EVAL)
-    name = _name(fields)
+    name, named = _name(fields), str(fields.get("task")).rpartition("@")[2]
+    form = str(fields.get(FORM, named if named in lm_eval_formats.FORMATS else ""))
+    fields = lm_eval_formats.applied({key: value for key, value in fields.items() if key != FORM}, findings, form)
     _check_fields(fields, findings)
     kind = _KINDS.get(str(fields.get("output_type", "generate_until")), "generate")
     texts = lm_eval_templates.task_templates(fields, kind, findings)
     task = _with_recipe(_task(fields, kind, texts, findings), fields, findings)
-    form = _form(fields, findings)
     if findings.reasons:
         raise Unsupported(name, findings.reasons)
-    return ImportedTask(task, tuple(findings.ignored), form)
-
-
-def _form(fields: TaskFields, findings: ImportFindings) -> str:
-    """The name of the format in `formats`: one, or the first of several; `name@format` chooses another."""
-    given = fields.get("formats")
-    if given is None:
-        return ""
-    entry: TaskFields = given if isinstance(given, dict) else {str(given): None}
-    form = str(entry.get("type") or next(iter(entry), ""))
-    if form not in FORMATS:
-        findings.refuse(f"its format '{form}' is none of {', '.join(FORMATS)}")
-    own = {key for key in entry if key != "type"} if "type" in entry else entry.get(form)
-    if own:
-        findings.refuse(f"its format '{form}' has words of its own ({', '.join(sorted(map(str, own)))})")
-    return form
+    return ImportedTask(task, tuple(findings.ignored))
 
 
 def _name(fields: TaskFields) -> str:
@@ -155,6 +143,7 @@ def _prompt(
         answer=answer,
         description=lm_eval_templates.wording("description", fields.get("description") or "", findings),
         prefix=lm_eval_templates.wording("gen_prefix", fields.get("gen_prefix") or "", findings),
+        lettered=texts.question if fields.get("formats") == lm_eval_formats.LISTED else "",
         delimiter=delimiter,
         fewshot=fewshot,
     )
@@ -255,23 +244,29 @@ class ImportedTasks:
 
     tasks: list[ImportedTask] = default(default_factory=list)
     groups: list[TaskGroup] = default(default_factory=list)
+    formed: bool = False
+    """Whether they are asked in the format that was asked for."""
 
 
 def from_file(
-    files: TaskFileReader, path: str, *, folders: tuple[str, ...] = (), trusted: bool = False
+    files: TaskFileReader, path: str, *, folders: tuple[str, ...] = (), trusted: bool = False, form: str = ""
 ) -> ImportedTasks:
     """The tasks of a file. Members of a group are searched in the file's own folder and then in `folders`."""
-    fields = load(files, path)
+    fields = _in_form(load(files, path), form)
     index = TaskIndex(files, (str(PurePath(path).parent), *folders) if "group" in fields else ())
     return _GroupImport(index, trusted=trusted).run(str(fields.get("group") or fields.get("task")), fields)
 
 
-def from_name(index: TaskIndex, name: str, *, trusted: bool = False) -> ImportedTasks | None:
+def _in_form(fields: TaskFields, form: str) -> TaskFields:
+    return {**fields, FORM: form} if form else fields
+
+
+def from_name(index: TaskIndex, name: str, *, trusted: bool = False, form: str = "") -> ImportedTasks | None:
     """The task, group or tag of that name, or None if the folders have none."""
     fields = index.fields(name)
     if fields is None and (tagged := index.tagged(name)):
         fields = {"group": name, "task": tagged, "tag": name}
-    return None if fields is None else _GroupImport(index, trusted=trusted).run(name, fields)
+    return None if fields is None else _GroupImport(index, trusted=trusted).run(name, _in_form(fields, form))
 
 
 def refuse(name: str, errors: Sequence[Unsupported], *, alone: bool) -> None:
@@ -293,6 +288,7 @@ class _GroupImport:
 
     def run(self, name: str, fields: TaskFields) -> ImportedTasks:
         self._add(fields)
+        self._imported.formed = FORM in fields
         refuse(name, self._errors, alone="group" not in fields)
         return self._imported
 
@@ -338,7 +334,10 @@ class _GroupImport:
 
     def _named(self, group: str, name: str, overrides: TaskFields) -> list[str]:
         """Adds the task or group of that name, or all tasks that have it as their tag."""
+        base, _, form = name.rpartition("@")
         fields = self._index.fields(name)
+        if fields is None and form in lm_eval_formats.FORMATS and (own := self._index.fields(base)):
+            fields = {**own, "task": name}
         if fields is not None:
             return self._group(name, fields, overrides) if _is_group(fields) else self._add({**fields, **overrides})
         tagged = self._index.tagged(name)

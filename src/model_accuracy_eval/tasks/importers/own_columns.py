@@ -191,44 +191,54 @@ def option_columns(where: str, names: Sequence[str]) -> tuple[str, ...]:
 ANSWER_IS: dict[str, AnswerIs] = {"text": "letter or text", "0": "position from 0", "1": "position from 1"}
 """How a user says it → what it means."""
 
-_Marked = list[tuple[str, int | None, RowOptions]]
-"""(right answer, the same as a whole number, options) of each row with options."""
+_Marked = list[tuple[str, str, int | None, RowOptions]]
+"""(row, right answer, the same as a whole number, options) of each row with options."""
 
 
-def answer_is(where: str, rows: Sequence[DataRow], columns: Columns) -> tuple[AnswerIs, bool]:
-    """How right options are written, and whether the rows themselves show it. Only whole numbers leave it open."""
+def answer_is(where: str, rows: Sequence[DataRow], columns: Columns) -> AnswerIs:
+    """How right options are written. Only whole numbers leave it open; refused where they could count from 0 and 1."""
     marked: _Marked = []
     for number, row in enumerate(rows, start=1):
-        options = options_of(f"{where}, row {number}", row, columns) if columns.choices else None
+        at = f"{where}, row {number}"
+        options = options_of(at, row, columns) if columns.choices else None
         value = own_cells.value_at(row, columns.answer)
         if options and not own_cells.is_blank(value):
-            for text in own_cells.answers_of(f"{where}, row {number}", columns.answer, value):
-                marked.append((text, position(text), options))
-    if not marked or any(number is None for _, number, _ in marked):
-        return "letter or text", True
-    named = [named_places(text, options) for text, _, options in marked]
+            for text in own_cells.answers_of(at, columns.answer, value):
+                marked.append((at, text, position(text), options))
+    if not marked or any(place is None for _, _, place, _ in marked):
+        return "letter or text"
+    named = [named_places(text, options) for _, text, _, options in marked]
     if all(len(places) == 1 for places in named):
-        return _text_unless_unclear(where, marked, columns.answer), True
+        return _text_unless_unclear(marked, columns.answer)
     from_0, from_1 = _fits(marked, 0), _fits(marked, 1)
-    if any(number == 0 for _, number, _ in marked):
-        return "position from 0", True
-    return ("position from 1" if from_1 and not from_0 else "position from 0"), not (from_0 and from_1)
+    if from_0 and from_1:
+        at, text, place, options = marked[0]
+        from_0_is, from_1_is = (own_cells.short(options.texts[(place or 0) - first]) for first in (0, 1))
+        others = f", and so for {len(marked) - 1:,} more" if len(marked) > 1 else ""
+        raise BadData(
+            f"{at}: the right answer {text} is {from_0_is} if options count from 0, and {from_1_is} if they count from "
+            f"1{others}: no right answer is 0, and none is as many as there are options. Say which with --columns "
+            f"answer_is=0 or answer_is=1, or write letters in '{columns.answer}'."
+        )
+    return "position from 1" if from_1 else "position from 0"
 
 
 def _fits(marked: _Marked, first: int) -> bool:
-    return all(0 <= (number or 0) - first < len(options.texts) for _, number, options in marked)
+    return all(0 <= (number or 0) - first < len(options.texts) for _, _, number, options in marked)
 
 
-def _text_unless_unclear(where: str, marked: _Marked, column: str) -> AnswerIs:
+def _text_unless_unclear(marked: _Marked, column: str) -> AnswerIs:
     """Numbers that are options' texts: refused where they could be the positions of other ones."""
     for first in (0, 1):
-        if not _fits(marked, first) or all(options.are_named and text in options.labels for text, _, options in marked):
+        if not _fits(marked, first) or all(
+            options.are_named and text in options.labels for _, text, _, options in marked
+        ):
             continue
-        for place, (text, number, options) in enumerate(marked, start=1):
+        for at, text, number, options in marked:
             by_text, by_position = named_places(text, options)[0], (number or 0) - first
             if by_text != by_position:
                 raise BadData(
-                    f"{where}, row {place}: the right answer {text} is the text of option {ascii_uppercase[by_text]}, "
+                    f"{at}: the right answer {text} is the text of option {ascii_uppercase[by_text]}, "
                     f"and counted from {first} the position of option {ascii_uppercase[by_position]} "
                     f"({own_cells.short(options.texts[by_position])}). Say which with --columns answer_is=text, "
                     f"answer_is=0 or answer_is=1, or write letters in '{column}'."

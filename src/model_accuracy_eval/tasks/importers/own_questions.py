@@ -1,6 +1,6 @@
 """A user's own rows → a task. What each column is, and how answers are compared, is found out from the rows.
 
-A file of conversations without answers of their own is compared with each conversation's last reply.
+Of conversations without answers of their own the last reply is the right answer; where it is long, its words count.
 """
 
 import re
@@ -25,8 +25,7 @@ from model_accuracy_eval.records import (
     TableFile,
     TaskSpec,
 )
-from model_accuracy_eval.scoring.answers.answer_kinds import is_number
-from model_accuracy_eval.scoring.answers.own_answers import MATCHES, OWN_KINDS
+from model_accuracy_eval.scoring.answers.own_answers import MATCHES, READINGS, is_number
 from model_accuracy_eval.system import table_files
 from model_accuracy_eval.tasks import row_formats
 from model_accuracy_eval.tasks.importers import own_cells, own_columns, own_rights
@@ -38,14 +37,12 @@ from model_accuracy_eval.tasks.spreadsheets import file_of, is_sheet
 # What has been understood of a file, in sentences for the terminal and the page.
 
 
-def about(
-    raw: Sequence[DataRow], read: Sequence[DataRow], shape: QuestionShape, *, position_is_shown: bool
-) -> Iterator[str]:
+def about(raw: Sequence[DataRow], read: Sequence[DataRow], shape: QuestionShape) -> Iterator[str]:
     """`raw` are the rows as they are written, `read` the same rows in the common form."""
     yield _columns(shape)
-    yield from _options(raw, read, shape, position_is_shown=position_is_shown)
+    yield from _options(raw, read, shape)
     counts = Counter(row["kind"] for row in read)
-    kinds = [f"{_rows(count)} by {OWN_KINDS[kind].reading}" for kind, count in counts.items()]
+    kinds = [f"{_rows(count)} by {READINGS[kind]}" for kind, count in counts.items()]
     yield f"Judged: {', '.join(kinds)}."
     several = [place for place, row in enumerate(read, start=1) if len(row["answers"]) > 1]
     if several:
@@ -84,9 +81,7 @@ def _columns(shape: QuestionShape) -> str:
     return f"Read: {', '.join(parts)}."
 
 
-def _options(
-    raw: Sequence[DataRow], read: Sequence[DataRow], shape: QuestionShape, *, position_is_shown: bool
-) -> Iterator[str]:
+def _options(raw: Sequence[DataRow], read: Sequence[DataRow], shape: QuestionShape) -> Iterator[str]:
     places = [place for place, row in enumerate(read) if row["choices"]]
     if not places:
         return
@@ -96,9 +91,8 @@ def _options(
     first = read[places[0]]
     right = first["choices"][ascii_uppercase.index(first["answers"][0])]
     written = own_cells.short(own_cells.value_at(raw[places[0]], shape.columns.answer))
-    unclear = "" if position_is_shown else "; no row shows whether they count from 0 or 1, say it with answer_is"
     yield (
-        f"Options: {number} a row from {from_columns}; the right one is written as its {shape.answer_is}{unclear} "
+        f"Options: {number} a row from {from_columns}; the right one is written as its {shape.answer_is} "
         f"(row {places[0] + 1}: {written} is '{right}')."
     )
 
@@ -147,8 +141,15 @@ def from_file(path: str, data: bytes | TableFile, columns: Mapping[str, str] | N
 def from_rows(name: str, data: DataFile, rows: list[DataRow], columns: Mapping[str, str] | None = None) -> TaskSpec:
     """The task of rows, wherever they are from."""
     if not columns and _are_conversations(rows):
-        for number, row in enumerate(rows, start=1):
-            row_formats.check(f"{data.name}, row {number}", row_formats.with_messages(row).get("messages"))
+        talks = list(map(row_formats.with_messages, rows))
+        for number, row in enumerate(talks, start=1):
+            row_formats.check(f"{data.name}, row {number}", row.get("messages"))
+        split = row_formats.last_replies(talks)
+        if all(len(row["reply"]) <= _LONGEST_SHORT and "\n" not in row["reply"] for row in split):
+            asked = [{"earlier": row["earlier"], "reply": row["reply"]} for row in split]
+            task = _understood(name, data, asked, {"question": "earlier", "answer": "reply"})
+            about = f"{task.about} Each conversation's last reply is its right answer."
+            return replace(task, views=(Step(name="last_replies"), *task.views), fields=("messages",), about=about)
         return replace(row_formats.task(name, data.name), data=data)
     return _understood(name, data, rows, dict(columns or {}))
 
@@ -172,9 +173,9 @@ def _understood(name: str, data: DataFile, rows: list[DataRow], roles: dict[str,
     columns = columns_by_name(where, rows, roles)
     own_columns.refuse_what_would_be_dropped(where, rows, columns)
     if stated in {None, _ALTERNATIVES}:
-        way, is_shown = own_columns.answer_is(where, rows, columns)
+        way = own_columns.answer_is(where, rows, columns)
     elif stated in own_columns.ANSWER_IS:
-        way, is_shown = own_columns.ANSWER_IS[stated], True
+        way = own_columns.ANSWER_IS[stated]
     else:
         raise UnknownName("way of writing right options", stated, (*own_columns.ANSWER_IS, _ALTERNATIVES))
     shape = QuestionShape(columns=columns, answer_is=way, alternatives=stated == _ALTERNATIVES)
@@ -189,7 +190,7 @@ def _understood(name: str, data: DataFile, rows: list[DataRow], roles: dict[str,
         about=" ".join(
             [
                 "Own questions.",
-                *about(rows, read, shape, position_is_shown=is_shown),
+                *about(rows, read, shape),
                 *([] if asks else ["Asked without a word about the form of the answer."]),
             ]
         ),

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from model_accuracy_eval.errors import BadData
 from model_accuracy_eval.records import DataRow
 from model_accuracy_eval.scoring import maths
-from model_accuracy_eval.scoring.answers.answer_kinds import answer_kind
+from model_accuracy_eval.scoring.answers.own_answers import answer_kind
 from model_accuracy_eval.scoring.answers.stated_numbers import as_number
 from model_accuracy_eval.tasks.importers import own_cells
 from model_accuracy_eval.tasks.importers.own_cells import (

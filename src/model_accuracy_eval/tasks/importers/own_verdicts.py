@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from model_accuracy_eval.records import Attempt, PreparedDataset, Problem, VerdictReason
+from model_accuracy_eval.records import Attempt, Pipeline, PreparedDataset, Problem, VerdictReason
+from model_accuracy_eval.scoring.answers.own_answers import READINGS
 from model_accuracy_eval.scoring.figures.judging import judge
 from model_accuracy_eval.scoring.metrics.exact import holds
 from model_accuracy_eval.tasks.importers import own_cells, own_columns
@@ -10,11 +11,13 @@ from model_accuracy_eval.tasks.importers.own_questions import is_own
 
 _SHOWN = 80
 """Characters of a reply that are shown."""
+_LINES, _CHARACTERS = 12, 800
+"""Of a request."""
 
 
 def told(prepared: PreparedDataset) -> Iterator[str]:
-    """What own questions have been understood as, and how three replies to the first of each kind are judged: the right
-    answer, the same in a sentence, and another answer. Nothing of other tasks."""
+    """What own questions have been understood as, and the first of each kind: as it is sent, and how three replies to
+    it are judged (the right answer, the same in a sentence, and another answer). Nothing of other tasks."""
     task = prepared.task
     if not is_own(task):
         return
@@ -23,19 +26,38 @@ def told(prepared: PreparedDataset) -> Iterator[str]:
         for problem in prepared.problems:
             for right in problem.references:
                 own_columns.pattern(f"{task.data.name}, row {problem.id + 1}", right)
-    firsts = {problem.extras.get("kind"): problem for problem in reversed(prepared.problems)}
-    shown = sorted(firsts.values(), key=lambda problem: problem.id)
-    for problem, reply in ((first, reply) for first in shown for reply in _replies(first)):
-        attempt = Attempt(problem=problem.id, index=0, text=reply)
-        verdict = judge(problem, [attempt], task.pipelines[0]).verdicts[0]
+    firsts = {_kind(problem): problem for problem in reversed(prepared.problems)}
+    for problem in sorted(firsts.values(), key=lambda problem: problem.id):
+        yield f"Row {problem.id + 1} is sent as"
+        yield from (f"  | {line}" for line in _request(problem).splitlines())
+        yield f"and judged by {READINGS[_kind(problem)]}: {'; '.join(_judged(problem, task.pipelines[0]))}."
+
+
+def _kind(problem: Problem) -> str:
+    return str(problem.extras.get("kind", "letter"))
+
+
+def _request(problem: Problem) -> str:
+    """With whose words each message is, if there are several; the end of a long one is left out."""
+    several = len(problem.messages) > 1
+    shown = "\n".join(f"{f'{turn.role}: ' if several else ''}{turn.shown}" for turn in problem.messages)
+    lines = shown[:_CHARACTERS].splitlines()[:_LINES]
+    return "\n".join(lines) + ("" if len("\n".join(lines)) >= len(shown.rstrip()) else " […]")
+
+
+def _judged(problem: Problem, pipeline: Pipeline) -> Iterator[str]:
+    for reply in _replies(problem):
+        (verdict,) = judge(problem, [Attempt(problem=problem.id, index=0, text=reply)], pipeline).verdicts
         said = " ".join(reply.split())
-        said = said if len(said) <= _SHOWN else said[: _SHOWN - 1] + "…"
-        yield f"  Row {problem.id + 1}: a reply '{said}' is {verdict.why}."
+        yield f"'{said if len(said) <= _SHOWN else said[: _SHOWN - 1] + '…'}' {_SAID.get(verdict.why, 'is wrong')}"
+
+
+_SAID = {"right": "is right", "not found": "has no answer"}
 
 
 def _replies(problem: Problem) -> tuple[str, ...]:
     right = problem.references[0]
-    if problem.extras.get("kind") == "regex":
+    if _kind(problem) == "regex":
         return ("I do not know.",)
     if problem.choices and len(right) == 1:
         other = "B" if right == "A" else "A"
@@ -44,38 +66,44 @@ def _replies(problem: Problem) -> tuple[str, ...]:
 
 
 class Misses:
-    """Replies to own questions that are judged wrong, and those of them that contain a right answer."""
+    """Replies that are judged wrong, and those to own questions that contain a right answer all the same."""
 
     def __init__(self, prepared: PreparedDataset) -> None:
-        self._is_open = is_own(prepared.task)
-        self._right = self._wrong = self._near = 0
-        self._shown: dict[bool, list[str]] = {True: [], False: []}
+        self._is_own = is_own(prepared.task)
+        self._right = self._wrong = self._open = self._near = 0
+        self._shown: dict[bool, list[tuple[int, int, str]]] = {True: [], False: []}
 
     def add(self, problem: Problem, attempts: Sequence[Attempt | None], why: Sequence[VerdictReason]) -> None:
-        if not self._is_open or problem.extras.get("kind", "letter") in {"letter", "regex"}:
-            return
         for attempt, reason in zip(attempts, why, strict=True):
             self._right += reason == "right"
             if attempt is None or reason not in {"wrong", "not found"}:
                 continue
-            is_near = any(holds(attempt.text, right) for right in problem.references)
+            is_open = self._is_own and _kind(problem) not in {"letter", "regex"}
+            is_near = is_open and any(holds(attempt.text, right) for right in problem.references)
             self._wrong += 1
+            self._open += is_open
             self._near += is_near
-            if len(self._shown[is_near]) < _MISSES_SHOWN:
-                said, right = (
-                    own_cells.short(" ".join(text.split())) for text in (attempt.text, problem.references[0])
-                )
-                self._shown[is_near].append(f"{said} (row {problem.id + 1}; right: {right})")
+            shown, place = self._shown[is_near], (problem.id, attempt.index)
+            # The first ones of the dataset, in whichever order replies came.
+            if attempt.text.strip() and (len(shown) < _MISSES_SHOWN or place < shown[-1][:2]):
+                self._shown[is_near] = sorted([*shown, (*place, self._said(problem, attempt))])[:_MISSES_SHOWN]
 
-    def notes(self, again: str) -> Iterator[str]:
+    def _said(self, problem: Problem, attempt: Attempt) -> str:
+        where = f"row {problem.id + 1}" if self._is_own else f"problem {problem.id}"
+        said, *right = (own_cells.short(" ".join(text.split())) for text in (attempt.text, *problem.right[:1]))
+        return f"{said} ({'; right: '.join([where, *right])})"
+
+    def told(self, again: str) -> str:
         """What is to be looked at before the figure is believed. `again`: the command that judges the replies again."""
-        if 2 * self._near > self._wrong:
-            yield (
-                f"{self._near:,} of {self._wrong:,} replies judged wrong contain the right answer: "
-                f"{'; '.join(self._shown[True])}. If they are right, judge what is kept again: {again} --match contains"
-            )
-        elif self._wrong and not self._right:
-            yield f"No reply is right: {'; '.join([*self._shown[True], *self._shown[False]][:_MISSES_SHOWN])}."
+        shown = "; ".join([said for _, _, said in (*self._shown[True], *self._shown[False])][:_MISSES_SHOWN])
+        if 2 * self._near > self._open:
+            said = f"{self._near:,} of {self._open:,} replies judged wrong contain the right answer: {shown}."
+        elif self._wrong and not self._right and shown:
+            said = f"No reply is right: {shown}."
+        else:
+            return ""
+        hint = f" If they are right, judge what is kept again: {again} --match contains." if self._near else ""
+        return said + hint
 
 
 _MISSES_SHOWN = 3

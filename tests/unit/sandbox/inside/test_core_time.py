@@ -8,14 +8,14 @@ from contextlib import contextmanager
 
 import pytest
 
-from model_accuracy_eval.sandbox.inside import core_time
+from model_accuracy_eval.sandbox.inside import job
 
 WATCH = """
 import os, sys, time
 # A group of its own, to be killed as one, and not a session: the system may share cores between sessions, whatever the
 # nice values in them are.
 os.setpgrp()
-from model_accuracy_eval.sandbox.inside.core_time import CoreTime
+from model_accuracy_eval.sandbox.inside.job import CoreTime
 os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 def spin():
     os.nice(19)
@@ -95,9 +95,9 @@ def test_work_in_children_that_the_kernel_forgets_is_no_waiting(
         "_age": lambda _: 0.02,
         "_used": lambda _: 0.0,
     }.items():
-        monkeypatch.setattr(core_time, name, found)
+        monkeypatch.setattr(job, name, found)
     monkeypatch.setattr("time.monotonic", lambda: next(now))
-    watched = core_time.CoreTime()
+    watched = job.CoreTime()
     for _ in range(10):
         watched.look()
     assert watched.waited({}) == pytest.approx(waited, abs=0.01)

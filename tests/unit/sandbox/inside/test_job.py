@@ -6,8 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from model_accuracy_eval.sandbox.inside.cleanup import ProcessEnd
-from model_accuracy_eval.sandbox.inside.core_time import CoreTime
-from model_accuracy_eval.sandbox.inside.job import JobState, Pipes
+from model_accuracy_eval.sandbox.inside.job import CoreTime, JobState, Pipes
 from model_accuracy_eval.sandbox.inside.messages import READY, JobReport
 
 

@@ -17,43 +17,39 @@ TEN = asked(*(f"word{place}" for place in range(10)))
 
 STATED = {
     # stated
-    "ANSWER: B": "B",
-    "The answer is B.": "B",
-    "The answer is: B": "B",
     "The answer is **(B)**": "B",
-    "**Answer:** B": "B",
-    "Answer:\nB": "B",
     "The answer is option B.": "B",
     "I pick option C.": "C",
     "Answer: $\\boxed{\\text{B}}$": "B",
-    "\\boxed{B}": "B",
     "The answer is \\(B\\).": "B",
-    "At first A. But the answer is C.": "C",
-    "The answer is B, not option A.": "B",
     "Option A is wrong, option B is right. ANSWER: B": "B",
     "By problem, the option corresponding to 1.2 is C.\nSo our selection is option C. #### C ": "C",
     "The first seems to be B.\n#### D\n": "D",
     "#### A\nA village.\n\n#### B\nA capital, so the answer is B.": "B",
     # Chinese
-    "答案：B": "B",
     "答案为（C）": "C",
     "正确答案是：**D**": "D",
     "因此，答案应该是 C": "C",
     "所以选B。": "B",
     "选项D正确": "D",
     # alone
-    "B": "B",
     "b": "B",
-    "(B)": "B",
     "B.": "B",
     "B. Paris": "B",
     "B, because the Louvre is there.": "B",
+    ":\n\nB. Paris": "B",
+    ": B. Paris, of course": "B",
+    '"B". The Louvre is there': "B",
+    "B 解析: 卢浮宫在那里": "B",
+    "B。解析:卢浮宫在那里": "B",
+    "B\n\n" + "The Louvre is there. " * 120: "B",
+    "D. Susan B. Anthony": "D",
+    "所以正确的是B:巴黎。而其他的都不是": "B",
     "Let me think.\n\nC": "C",
     "B\n\nA. Berlin is in Germany\nC. Rome is in Italy": "B",
     # chosen, called right
     "I choose B because of the Louvre.": "B",
     "B is correct.": "B",
-    "I think (B) is the best answer.": "B",
     "The correct letter is B": "B",
     "The answer is most likely B.": "B",
     "The answer is (B), since (A) and (C) are wrong.": "B",
@@ -62,7 +58,6 @@ STATED = {
     "选B不选A": "B",
     "答案是B，A是错误的": "B",
     "选项A不正确，选项B正确": "B",
-    "The incorrect answer is (C). The answer is B.": "B",
     "The answer is B. Answer: E": "B",
     "(B) would be the best answer": "B",
     "B选项正确": "B",
@@ -71,8 +66,6 @@ STATED = {
     "answer: b": "B",
     "The answer is (b), of course.": "B",
     "Answer: 'B'": "B",
-    '{"answer": "B"}': "B",
-    "<answer>B</answer>": "B",
     # taken back
     "The answer is A. No, the answer is not A. The answer is B.": "B",
     "The answer is (A) is incorrect, as the answer is (B).": "B",
@@ -91,12 +84,6 @@ def test_the_letter_that_a_careful_reader_reads(reply: str, letter: str) -> None
 
 
 SEVERAL = [
-    "(A) or (B)",
-    "A or B",
-    "A, B",
-    "The answer is (A) or (B).",
-    "The answer is A, B and C.",
-    "The answer is A & B",
     "The answer is A and/or B",
     "The answer is either A or B.",
     "The answer could be A or B.",
@@ -104,13 +91,11 @@ SEVERAL = [
     "The answer is (A) Berlin or (B) Paris.",
     "The answer is A, or possibly, B",
     "Answer: A and B are both right.",
-    "\\boxed{A, B}",
     "\\boxed{A} or \\boxed{B}",
-    "I choose A or B.",
-    "答案是A或B",
     "A. Berlin or B. Paris",
     "A is correct. B is correct.",
     "A\nB\nC\nD",
+    "A:old;B:new;C:small;D:large.",
 ]
 NONE = [
     "The answer is not A.",
@@ -144,15 +129,16 @@ NONE = [
 ]
 
 
-@pytest.mark.parametrize("reply", [*SEVERAL, *NONE])
+@pytest.mark.parametrize("reply", NONE)
 def test_no_letter_is_read_into_a_reply(reply: str) -> None:
-    """Several letters, letters that are denied or not offered, articles, wordings, parts of words: no answer."""
+    """Letters that are denied or not offered, articles, wordings, parts of words: no answer."""
     assert choice_letter(reply, CITIES) is None
 
 
 @pytest.mark.parametrize("reply", SEVERAL)
 def test_several_letters_are_no_answer_by_any_reading(reply: str) -> None:
     """Reading wordings does not choose between letters, nor between wordings."""
+    assert choice_letter(reply, CITIES) is None
     assert choice_letter(reply, CITIES, by_wording=True) is None
 
 

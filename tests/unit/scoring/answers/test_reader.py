@@ -72,6 +72,11 @@ def read(kind: str, text: str, problem: Problem = PROBLEM) -> str | None:
         "The answer is @. Is the answer #?",
         "Die Antwort ist nicht #, sondern @.",
         "答案是@，不是#。",
+        # what only shows the form of an answer
+        'Answer: @\n\n## Question\nGive it in the field `answer`, e.g., `"answer": "#"`.',
+        "答案：@\n\n请把答案写在[正确答案]之后，例如[正确答案]#。",
+        "@<eoa>\n",
+        "[正确答案]@<eoa>\n请你回答：谁？\n[正确答案]#<eoa>",
     ],
 )
 @pytest.mark.parametrize(("kind", "right", "other"), [("choice_letter", "C", "B"), ("number_answer", "14", "25")])
@@ -161,12 +166,100 @@ def test_every_mark_serves_every_kind(reply: str, kind: str, right: str, other: 
         ("maths_answer", "**Answer:** The sixth term is 350.", "350"),
         ("short_answer", "Rome. The answer is Paris.", "Paris"),
         ("short_answer", '{"answer": "Paris", "of": "3"}', "Paris"),
+        ("short_answer", r'{"answer": "\"Paris\""}', "Paris"),
+        ("short_answer", '{"answer": ["a", "b"], "of": 3}', '["a", "b"]'),
+        ("short_answer", '{"answer": {"a": 2, "b": 5}}', '{"a": 2, "b": 5}'),
         ("yes_or_no", "La réponse est oui.", "yes"),
         ("yes_or_no", "So 7 is a prime number.\n\n[Yes]", "yes"),
+        # nothing is guessed, least of all from a thought that was cut off
+        ("number_answer", "I cannot tell.", None),
+        ("number_answer", "", None),
+        ("number_answer", "  \n", None),
+        ("number_answer", "<think>It is 7, because 3 and 4", None),
+        ("number_answer", "no digits at all ####", None),
+        # a box has the value of what stands in it; the half is no 1, and two values are no number
+        ("number_answer", r"So \boxed{\frac{1}{2}} after 3 steps.", "0.5"),
+        ("number_answer", r"So \boxed{1\frac{1}{2}} after 3 steps.", "1.5"),
+        ("number_answer", r"So \boxed{3 \times 4 = 12} after 3 steps.", "12"),
+        ("number_answer", r"So \boxed{1.5 \times 10^3} after 3 steps.", "1500"),
+        ("number_answer", r"So \boxed{\text{42 eggs for 7 days}} after 3 steps.", "42"),
+        ("number_answer", r"So \boxed{1, 2} after 3 steps.", None),
+        ("number_answer", r"So \boxed{x^2 + 1} after 3 steps.", None),
+        ("number_answer", r"So \boxed{2 = 3} after 3 steps.", None),
         # cut off, or in circles
         ("number_answer", "So 5 + 3 =", None),
         ("number_answer", "We have 5 eggs.\nFinally, add those of the 3 hens:", None),
         ("number_answer", '{\n "reasoning": "For the first 5 months he has $100,00', None),
+        ("number_answer", "He has 5 and 3 \ufffd", None),
+        ("number_answer", "5 hens. " + "They lay no egg at all, not one. " * 20 + "Then", None),
+        ("maths_answer", "As $x = y$ and $y = z$, we get that $x^2 \\ge 0,$", None),
+        ("number_answer", "请你回答：\n文书:2016年的9个", "9"),
+        ("number_answer", "70 [gMASK]sop I'm 3", "70"),
+        ("choice_letter", "```python\nx = 2\n```\n```python\n", None),
+        ("number_answer", "It comes to [金额]270元<eoa>, as 200 were sent and 70 taken.", "270"),
+        ("number_answer", "14 of them have at least 3 scarves.", "14"),
+        # a part of a formula is no number
+        ("number_answer", "The answer is \\(2\\pi i\\).", None),
+        ("number_answer", "The answer is 8!/(2!)^4.", None),
+        ("number_answer", "The answer is 3^2023.", None),
+        ("number_answer", "The answer is 2pi.", None),
+        ("number_answer", "The answer is 15 / 2sin^2(4).", None),
+        ("number_answer", "Of 5, the value of A is 10pi.", None),
+        ("number_answer", "The area is 3^2 = 9 cm, not 8.", "9"),
+        ("number_answer", "The answer is 1/sqrt(5).", None),
+        ("number_answer", "The answer is 2\\sqrt{3} \\approx 3.46.", "3.46"),
+        ("number_answer", "The answer is 5!", "5"),
+        ("number_answer", "The answer is 6!.", None),
+        ("number_answer", "The answer is -n!/4.", None),
+        ("number_answer", "It is 5. The answer is $\\frac{4xy}{(x^2+y^2)^2}$.", None),
+        ("number_answer", "The answer is $\\frac{0.08 * Face Value}{0.09}$", None),
+        ("number_answer", "The answer is 2e.", None),
+        ("number_answer", "The answer is 4x.", None),
+        ("number_answer", "The answer is \\(\\binom{4}{2} - 1\\).", "5"),
+        ("number_answer", "The answer is 1.35 \ttimes 10^{3} days.", "1350"),
+        # a range, a pair and a time are several numbers, but the full hour; and what is infinite is none
+        ("number_answer", "The answer is 2-7.", None),
+        ("number_answer", "The answer is 42 to 2 significant figures.", "42"),
+        ("number_answer", "The answer is 42 apples and 3 of them are red.", "42"),
+        ("number_answer", "600 and 634 make 1234", "1234"),
+        ("number_answer", "Answer: 10 to 15 minutes", None),
+        ("number_answer", "2-7", None),
+        ("number_answer", "The range is 4-9.", None),
+        ("number_answer", "Read pages 3-7", None),
+        ("number_answer", "10-2=8", "8"),
+        ("number_answer", "The answer is [0.33, 0.34].", None),
+        ("number_answer", "The answer is (1, 0)", None),
+        ("number_answer", "The answer is 5 hours and 30 minutes.", None),
+        ("number_answer", "The answer is 7 between 3 and 10.", "7"),
+        ("number_answer", "The answer is 6:30.", None),
+        ("number_answer", "['$18 thousand', '$16 thousand']", None),
+        ("number_answer", "The answer is V: 3.76, I: 0.8", None),
+        ("number_answer", "The answer is 6! = 720.", "720"),
+        ("number_answer", "For x = 3 the left side is also undefined.", None),
+        ("number_answer", "The answer is 2:00 pm.", "2"),
+        ("number_answer", "The sum is 5.\nThe answer is $\\infty$", None),
+        ("number_answer", "It is 5.\nAnswer: infinite\n6 of them", None),
+        # what breaks off says what it said before
+        ("number_answer", "The answer is -\\frac{1}{2}.\nThe answer is -\\frac{1", "-0.5"),
+        (
+            "number_answer",
+            "It was on the 7th. " + "It was he who took all of it, and he has been found out. " * 3,
+            None,
+        ),
+        ("number_answer", "```python\nreturn -1\n<answer>5</answer>", "5"),
+        ("number_answer", "Of 20, the answer is none.", None),
+        ("number_answer", "It is flawed, as 3 and -5 have no valid solution.", None),
+        ("number_answer", "The area up to 3 with n = 4 steps is 4.46.", "4.46"),
+        ("number_answer", "She needs $64.86 to buy 9 pens and 7 books.", "64.86"),
+        (
+            "maths_answer",
+            '{"answer": "R^2 - 15, where R is the way from the midpoint of it to each of its corners"}',
+            "R^2 - 15",
+        ),
+        ("choice_letter", "错误的是D：马德里在海边。", "D"),
+        ("choice_letter", "不正确的说法是D：马德里在海边。", "D"),
+        ("choice_letter", "正确的是B选项，即巴黎。", "B"),
+        ("choice_letter", "正确的是：A：柏林；B：巴黎；C：罗马。", None),
         ("maths_answer", "Of $a$ we get\n\\[\n= \\frac{31}{2}", None),
         (
             "maths_answer",
@@ -190,6 +283,29 @@ def test_every_mark_serves_every_kind(reply: str, kind: str, right: str, other: 
         ("choice_letter", "The answer is not (A) Berlin, (B) Paris, or (D) Madrid.", None),
         ("choice_letter", "Option B is more accurate.", "B"),
         ("yes_or_no", "答案：不是", "no"),
+        # a "no" inside a sentence states nothing
+        ("yes_or_no", "ANSWER: yes", "yes"),
+        ("yes_or_no", "Yes, there is no doubt of it.", "yes"),
+        ("yes_or_no", "No. The answer to the first part is yes, but\nANSWER: **No**", "no"),
+        ("yes_or_no", "We see that it is so.\n\nYes", "yes"),
+        ("yes_or_no", "The answer is \\boxed{\\text{no}}.", "no"),
+        ("yes_or_no", "The passage says nothing.", None),
+        ("yes_or_no", "There is no bridge.", None),
+        ("yes_or_no", "Yes.\nNo one doubts it.", "yes"),
+        ("yes_or_no", "I know it: noble", None),
+        ("yes_or_no", "Answer: not at all", None),
+        # what follows the last mark, or the first line of the reply
+        ("short_answer", "Paris.", "Paris"),
+        ("short_answer", "Paris is it.\nIt is old.", "Paris is it"),
+        ("short_answer", "long " * 30, ("long " * 30).strip()),
+        ("short_answer", "long " * 30 + "\nParis", None),
+        ("short_answer", "It is clear.\nAnswer: the Seine\nbecause it is.", "the Seine"),
+        ("short_answer", "First answer: x\nThe answer is **Rome**.", "Rome"),
+        ("short_answer", "5.0", "5.0"),
+        ("short_answer", "  \n ", None),
+        ("short_answer", "Answer:", None),
+        ("unanswerable", "The question is unanswerable.", "unanswerable"),
+        ("unanswerable", "in 1820", "in 1820"),
     ],
 )
 def test_what_a_careful_reader_reads(kind: str, reply: str, answer: str | None) -> None:
@@ -244,6 +360,11 @@ def test_an_answer_that_is_not_stated_once_is_doubtful(kind: str, reply: str, is
         ("[THINK]7[/THINK]C", "C"),
         ("◁think▷7◁/think▷C", "C"),
         ("<think>7", None),
+        ("so far <think>7", "so far"),
+        ("<think>7</think>C", "C"),
+        ("<think>7</think>C<think>8", "C"),
+        ("<think>7<think>8</think>9</think>C", "C"),
+        ("no thought", "no thought"),
         ("C <|channel|>", "C "),
         ("<|channel|>analysis<|message|>7", None),
         ("<|channel|>commentary<|message|>C<|end|><|channel|>analysis<|message|>7", "C"),
@@ -280,6 +401,7 @@ SHOTS = "Question: 1+1?\nAnswer: 2\n\nQuestion: 2+2?\nAnswer:"
             "5",
         ),
         (PROBLEM, "It is 4.\n\nQuestion: 3+3?\nAnswer: 6", "4"),
+        (PROBLEM, "\n\nC. It is 4\n\nQuestion: 3+3?\nA. 6", "4"),
         (PROBLEM, "First:\nQuestion: how many?\nAnswer: 4\nThen\nQuestion: and twice?\nAnswer: 8", "8"),
     ],
 )
@@ -288,50 +410,26 @@ def test_a_next_question_is_cut_off(problem: Problem, reply: str, answer: str) -
     assert read("number_answer", reply, problem) == answer
 
 
-@pytest.mark.parametrize(
-    ("text", "word"),
-    [
-        ("ANSWER: yes", "yes"),
-        ("Yes, there is no doubt of it.", "yes"),
-        ("No. The answer to the first part is yes, but\nANSWER: **No**", "no"),
-        ("We see that it is so.\n\nYes", "yes"),
-        ("The answer is \\boxed{\\text{no}}.", "no"),
-        ("The passage says nothing.", None),
-        ("There is no bridge.", None),
-        ("I know it: noble", None),
-        ("Answer: not at all", None),
-    ],
-)
-def test_yes_and_no_are_what_is_stated(text: str, word: str | None) -> None:
-    """A "no" inside a sentence states nothing."""
-    assert EXTRACTORS["yes_or_no"](text, PROBLEM) == word
+def test_what_the_prompt_says_is_no_answer() -> None:
+    """A base model that repeats the prompt repeats the answer of its example."""
+    example = "Question: In a town by the sea there live 30 men, 20 women and 5 dogs. How many people?\nAnswer: 50\n"
+    asked = example + "Question: And how many dogs?\nAnswer:"
+    problem = Problem(id=0, messages=(Message(role="user", content=asked),), references=("5",))
+    assert read("number_answer", example, problem) is None
+    assert read("number_answer", example.replace("50", "55"), problem) == "55"
+    assert read("number_answer", "Answer: 50", problem) == "50"
 
 
-@pytest.mark.parametrize(
-    ("text", "answer"),
-    [
-        ("Paris.", "Paris"),
-        ("Paris is it.\nIt is old.", "Paris is it"),
-        ("long " * 30, ("long " * 30).strip()),
-        ("long " * 30 + "\nParis", None),
-        ("It is clear.\nAnswer: the Seine\nbecause it is.", "the Seine"),
-        ("First answer: x\nThe answer is **Rome**.", "Rome"),
-        ("5.0", "5.0"),
-        ("  \n ", None),
-        ("Answer:", None),
-    ],
-)
-def test_a_short_answer_is_what_follows_the_last_mark(text: str, answer: str | None) -> None:
-    """Or the first line of the reply."""
-    assert EXTRACTORS["short_answer"](text, PROBLEM) == answer
+def test_a_letter_may_touch_the_text_of_its_option() -> None:
+    """As Chinese replies write it; of another option, or of none, it is no letter."""
+    days = Problem(id=0, messages=(), references=("B",), choices=("45天", "46天", "47天"))
+    assert read("choice_letter", "答案：B46天。因为他先走。", days) == "B"
+    assert read("choice_letter", "B46天", days) == "B"
+    assert read("choice_letter", "选项B：46天，因为他先走。", days) == "B"
+    assert read("choice_letter", "选项 B\n\n问题: 请选出一项", days) == "B"
+    assert read("choice_letter", "答案：B45天。因为他先走。", days) is None
 
 
 def test_several_answers_are_lines() -> None:
     """Where the benchmark has several."""
     assert EXTRACTORS["short_answer"]("So.\nAnswer: Baker\n\nCole.", PROBLEM, lines=True) == "Baker\nCole"
-
-
-def test_that_there_is_no_answer_may_be_said_in_a_sentence() -> None:
-    """Anything else stays an answer."""
-    assert EXTRACTORS["unanswerable"]("The question is unanswerable.", PROBLEM) == "unanswerable"
-    assert EXTRACTORS["unanswerable"]("in 1820", PROBLEM) == "in 1820"

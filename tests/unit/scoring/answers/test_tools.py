@@ -12,7 +12,6 @@ from model_accuracy_eval.benchmarks.dataset_table import find
 from model_accuracy_eval.errors import BadValue
 from model_accuracy_eval.records import Counts, TaskSpec, ToolCall
 from model_accuracy_eval.scoring.answers import tools
-from model_accuracy_eval.scoring.answers.tools import calculate
 
 TASK = find("gsm8k_tools")
 
@@ -33,12 +32,18 @@ def test_n11_the_calculator_tells_what_an_expression_comes_to(expression: str, r
     assert said(json.dumps({"expression": expression})) == result
 
 
-@pytest.mark.parametrize("expression", ["1/0", "2**3", "", "__import__('os')", "1e308*10", "1e308*10-1e308*10"])
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "1/0", "2**3", "", "__import__('os')", "1e308*10", "1e308*10-1e308*10", "'a'.upper()", "'a'.count('a', 1)", "'a'*9",
+        "1+", "abc", "True+1", "(1).real", "[1]", "1 if 1 else 2", "1<2", "7%2", "1e400-1e400j", "(" * 300 + ")" * 300,
+        "1+" * 600 + "1",
+    ],
+)  # fmt: skip
 def test_n11_what_cannot_be_worked_out_is_said(expression: str) -> None:
-    """The model hears what a calculator takes, and may try again."""
-    assert said(json.dumps({"expression": expression})).startswith(
-        f"'{expression}' cannot be worked out: write numbers"
-    )
+    """The model hears what a calculator takes, and may try again; nothing is run."""
+    answer = said(json.dumps({"expression": expression}))
+    assert answer.startswith(f"'{expression[:100]}' cannot be worked out: write numbers")
 
 
 @pytest.mark.parametrize(
@@ -102,15 +107,3 @@ def test_a_task_without_tools_says_nothing_of_them() -> None:
     """Nor does a mixture in which no part offers any."""
     plain: TaskSpec = find("gsm8k")
     assert [*tools.notes([plain], Counts(answered=8))] == []
-
-
-@pytest.mark.parametrize(
-    "expression",
-    [
-        "2**3", "'a'.upper()", "'a'.count('a', 1)", "'a'*9", "1/0", "", "1+", "abc", "True+1", "__import__('os')",
-        "(1).real", "[1]", "1 if 1 else 2", "1<2", "7%2", "1e400-1e400j", "(" * 300 + ")" * 300, "1+" * 600 + "1",
-    ],
-)  # fmt: skip
-def test_n11_whatever_else_is_no_sum(expression: str) -> None:
-    """Neither a value nor an exception, and nothing is run."""
-    assert calculate(expression) is None

@@ -11,8 +11,8 @@ from model_accuracy_eval.benchmarks.dataset_table import find
 from model_accuracy_eval.errors import BadData, BadValue, EvalError
 from model_accuracy_eval.records import Problem
 from model_accuracy_eval.records.code import CaseProgram
-from model_accuracy_eval.sandbox.inside.case_data import read
-from model_accuracy_eval.scoring.code import benchmark_suites, suite_programs
+from model_accuracy_eval.sandbox.inside.case_judge import read
+from model_accuracy_eval.scoring.code import benchmark_suites, case_programs
 from model_accuracy_eval.scoring.filters.filters import EXTRACTORS
 from model_accuracy_eval.scoring.metrics.asked_metrics import ask_sandbox
 from model_accuracy_eval.tasks import addresses, task_file
@@ -32,7 +32,7 @@ PROBLEM = Problem(id=0, messages=(), references=("right",), extras={"cases": [{"
 )
 def test_every_case_of_a_row_is_there_with_its_right_answer(name: str, problem: ContestProblem) -> None:
     """In three layouts, for programs and functions; CodeContests has no functions."""
-    program = getattr(suite_programs, name)("answer = 1", getattr(contest_rows, name)(problem))
+    program = getattr(case_programs, name)("answer = 1", getattr(contest_rows, name)(problem))
     suite = read(program.tests)
     assert suite.cases == problem.cases
     assert (program.kind, suite.function) == ("calls" if problem.function else "stdin", problem.function)
@@ -42,7 +42,7 @@ def test_every_case_of_a_row_is_there_with_its_right_answer(name: str, problem: 
 def test_imports_from_the_future_stay_first() -> None:
     """The benchmarks' own imports come after them."""
     row = contest_rows.livecodebench(PROBLEMS[0])
-    program = suite_programs.livecodebench("from __future__ import annotations\nprint(gcd(4, 6))", row)
+    program = case_programs.livecodebench("from __future__ import annotations\nprint(gcd(4, 6))", row)
     compile(program.code, "program", "exec")
 
 
@@ -123,17 +123,17 @@ def test_a_time_is_written_from_day_to_day() -> None:
     """Either side may be open."""
     task = find("livecodebench_v3")
     for text, kept in [("2024-02-01..", ["b", "c"]), ("..2024-02-01", ["a", "b"]), ("2024-02-01..2024-02-01", ["b"])]:
-        window = addresses.parse(text)
+        window = addresses.some_rows(text)
         assert window
-        (step,) = window.of(task).views
+        (step,) = window(task).views
         rows = [{"name": "a", "contest_date": "2024-01-31T23:00:00"}, {"name": "b", "contest_date": "2024-02-01T12:00:00"},
                 {"name": "c", "contest_date": "2024-02-02"}]  # fmt: skip
         assert [row["name"] for row in VIEWS["dated"](rows, **step.args)] == kept
-    assert addresses.parse("mcqa") is addresses.parse("..") is None
+    assert addresses.some_rows("mcqa") is addresses.some_rows("..") is None
     for wrong in ("2024-13-01..", "2024-02-01..2024-01-01"):
         with pytest.raises(BadValue, match="time"):
-            addresses.parse(wrong)
-    window = addresses.parse("2024-01-01..")
+            addresses.some_rows(wrong)
+    window = addresses.some_rows("2024-01-01..")
     assert window
     with pytest.raises(BadValue, match="have no date"):
-        window.of(find("humaneval"))
+        window(find("humaneval"))

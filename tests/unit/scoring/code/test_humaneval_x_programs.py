@@ -10,9 +10,15 @@ import pytest
 
 from model_accuracy_eval.benchmarks import humaneval_x
 from model_accuracy_eval.records import Problem
-from model_accuracy_eval.scoring.code import file_assembly
-from model_accuracy_eval.scoring.code.file_assembly import LANGUAGES, blank_out, missing_braces
-from model_accuracy_eval.scoring.code.suite_programs import entry_point, foreign, foreign_code
+from model_accuracy_eval.scoring.code import foreign_programs
+from model_accuracy_eval.scoring.code.foreign_programs import (
+    LANGUAGES,
+    blank_out,
+    entry_point,
+    foreign,
+    foreign_code,
+    missing_braces,
+)
 
 DATA = Path(__file__).parents[5] / "shared/data/humaneval_x"
 needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="benchmark files are not in ../shared/data")
@@ -33,13 +39,11 @@ def read(language: str, text: str, row: dict[str, Any]) -> str:
 def own(language: str, row: dict[str, Any]) -> str:
     """The function alone, as a chat model gives it: with its head, without what stands above."""
     known = LANGUAGES[language]
-    return (
-        f"{row[known.head][file_assembly.requested_function(known, row).start :].rstrip()}\n{row['canonical_solution']}"
-    )
+    return f"{row[known.head][foreign_programs.requested_function(known, row).start :].rstrip()}\n{row['canonical_solution']}"
 
 
 def names(language: str, source: str) -> list[str]:
-    return [one.name for one in file_assembly.functions(LANGUAGES[language], source)]
+    return [one.name for one in foreign_programs.functions(LANGUAGES[language], source)]
 
 
 def squeezed(source: str) -> str:
@@ -53,7 +57,7 @@ def test_a_body_and_a_whole_function_make_the_same_file(language: str) -> None:
     for row in rows(language):
         body = read(language, f"```\n{row['canonical_solution']}\n```", row)
         whole = read(language, f"Sure:\n```\n{own(language, row)}\n```\nThat is it.", row)
-        name = file_assembly.requested_function(LANGUAGES[language], row).name
+        name = foreign_programs.requested_function(LANGUAGES[language], row).name
         assert names(language, whole).count(name) == 1, row["task_id"]
         assert names(language, body) == names(language, whole), row["task_id"]
 
@@ -64,10 +68,10 @@ def test_a_reply_loses_what_the_tests_define(language: str) -> None:
     """Mains, test functions and test classes that are given again would be there twice."""
     known = LANGUAGES[language]
     for row in rows(language):
-        tested = {one.name for one in file_assembly.top_level(known, row["test"])}
+        tested = {one.name for one in foreign_programs.top_level(known, row["test"])}
         for answer in (own(language, row), row["canonical_solution"]):
             found = read(language, f"```\n{answer}\n{row['test']}\n```", row)
-            assert not tested & {one.name for one in file_assembly.top_level(known, found)}, row["task_id"]
+            assert not tested & {one.name for one in foreign_programs.top_level(known, found)}, row["task_id"]
 
 
 @needs_data

@@ -8,15 +8,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from tests.unit.scoring.judged_tasks import pipe, problem, said, task
+from tests.unit.scoring.judged_tasks import counted, pipe, problem, said, task
 
-from model_accuracy_eval.records import Certainty, Counts, Difference, Gate, Grouping, Sharing, Speed, SummaryRow
-from model_accuracy_eval.report import figures, remarks
+from model_accuracy_eval.records import (
+    Certainty,
+    Counts,
+    DatasetResult,
+    Difference,
+    Gate,
+    Grouping,
+    Sharing,
+    SummaryRow,
+)
+from model_accuracy_eval.report import figures
 from model_accuracy_eval.scoring.figures import intervals, notes
 from model_accuracy_eval.scoring.figures.intervals import interval
 from model_accuracy_eval.scoring.figures.scorecard import Scorecard
 from model_accuracy_eval.scoring.verdicts import comparison_statistics, gates
-from model_accuracy_eval.scoring.verdicts.comparison_statistics import DatasetOutcome, ProblemOutcome
 from model_accuracy_eval.scoring.verdicts.gates import GateRule
 
 OVER_PROBLEMS = GateRule("problems")
@@ -103,12 +111,10 @@ def test_gates_over_problems_are_seldom_wrong_on_the_line(
 
 
 def test_reports_name_what_problems_share() -> None:
-    """In the note, in the line about both kinds of chance, and in the sentence of a gate on other problems."""
+    """In the note, and in the sentence of a gate on other problems."""
     rows = rows_of([[5, 4, 5, 5], [0, 1, 0, 2]] * 25, 5)
     (note,) = notes.of_clusters(rows)
     assert note.startswith("The 200 problems share 50 passages: intervals and gates over problems count these")
-    (line,) = remarks.again_lines(rows)
-    assert line.endswith("is that of other problems of the kind (50 passages).")
     decided = gates.result(gate(60), row_named(rows, "avg@5"), None, OVER_PROBLEMS)
     assert "on problems of the kind (50 passages) (95 %)" in decided.sentence
     assert "passages with as many problems each; more problems about these 50 passages help little." in decided.sentence
@@ -144,26 +150,18 @@ def test_a_problem_in_several_languages_is_one() -> None:
     assert (mean.low, mean.high) == pytest.approx((one.low, one.high))
 
 
-def side(right: list[list[int]], n: int = 1, *, clusters: bool = True) -> DatasetOutcome:
-    """One run's outcome, of passages with their problems' numbers of right samples."""
-    rows = rows_of(right, n)
+def side(right: list[list[int]], n: int = 1, *, clusters: bool = True) -> DatasetResult:
+    """One run's result, of passages with their problems' numbers of right samples."""
     problems = [
-        ProblemOutcome(10 * at + place, n, c, cluster=f"passage {at}" if clusters else "")
+        counted(10 * at + place, n, c, cluster=f"passage {at}" if clusters else "")
         for at, passage in enumerate(right)
         for place, c in enumerate(passage)
     ]
-    return DatasetOutcome(
-        dataset="demo",
-        version="0ba9da",
-        figures={row.metric: row.value for row in rows},
-        shares=frozenset(row.metric for row in rows),
-        problems=problems,
-        counts=Counts(),
-        speed=Speed(),
-    )
+    rows = tuple(rows_of(right, n))
+    return DatasetResult(dataset="demo", version="0ba9da", rows=rows, problem_results=tuple(problems), counts=Counts())
 
 
-def change(old: DatasetOutcome, new: DatasetOutcome) -> Difference:
+def change(old: DatasetResult, new: DatasetResult) -> Difference:
     return comparison_statistics.compare(old, new).differences[0]
 
 
@@ -212,8 +210,6 @@ def test_a_service_that_repeats_itself_is_asked_once() -> None:
     assert intervals.limits(row.certainty, "reruns", 0.95) == intervals.limits(one.certainty, "reruns", 0.95)
     assert figures.if_asked_again(row) == "unknown"
     assert figures.if_asked_again(one) != "unknown"
-    (line,) = remarks.again_lines(rows)
-    assert "has 5 equal samples of each problem; what asking again gives is unknown; its interval in the table" in line
     decided = gates.result(gate(66), row, None, GateRule())
     assert "by one sample of each problem (95 %)" in decided.sentence
     assert "if asked again" not in decided.sentence

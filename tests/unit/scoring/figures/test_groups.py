@@ -33,7 +33,7 @@ from model_accuracy_eval.records import (
 )
 from model_accuracy_eval.scoring.figures import groups
 from model_accuracy_eval.scoring.figures.groups import chance_of_right, expected
-from model_accuracy_eval.scoring.figures.notes import groups_in_part
+from model_accuracy_eval.scoring.figures.notes import of_problems
 from model_accuracy_eval.scoring.figures.reductions import BEST_SHOWN, REDUCTIONS, reduction
 from model_accuracy_eval.scoring.figures.scorecard import Scorecard, metric_names
 
@@ -242,8 +242,8 @@ def test_a_limit_leaves_no_half_question() -> None:
 def test_what_is_left_out_is_told() -> None:
     """A limit, or a shard, may cut a question's rotations apart."""
     ready = prepared(find("mmbench@circular"))
-    assert list(groups_in_part(ready)) == []
-    (sentence,) = groups_in_part(replace(ready, problems=ready.problems[:2]))
+    assert list(of_problems(ready)) == []
+    (sentence,) = of_problems(replace(ready, problems=ready.problems[:2]))
     assert sentence.startswith("circular accuracy leaves out 1 of 2 groups of rows, because a limit or a shard")
 
 

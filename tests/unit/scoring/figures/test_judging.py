@@ -15,6 +15,7 @@ from model_accuracy_eval.records import (
     EarlierReply,
     Fault,
     FaultKind,
+    Media,
     Message,
     MetricUse,
     Pipeline,
@@ -33,6 +34,9 @@ TASK = task(LETTERS)
 
 def problem(number: int, *references: str) -> Problem:
     return Problem(id=number, messages=(Message(role="user", content="?"),), references=references or ("A",))
+
+
+SOUND = Media(kind="audio", format="wav", sha256="0" * 64, size=1)
 
 
 def said(text: str, *, reasoning: str = "", finish_reason: str | None = None) -> Attempt:
@@ -107,6 +111,7 @@ REPLIES = [
     (said(""), None, None, "empty"),
     (said(" \n"), None, None, "empty"),
     (said("", reasoning="A"), None, None, "empty"),
+    (replace(said(""), media=(SOUND,)), None, None, "not found"),
 ]
 
 
@@ -168,6 +173,16 @@ def test_steps_and_metrics_are_known_before_a_run() -> None:
         check(Pipeline(filters=(Step(name="striped"),), metrics=(MetricUse(name="exact", label="accuracy"),)))
     with pytest.raises(UnknownName, match=r"no metric called 'exakt'; did you mean exact"):
         check(Pipeline(metrics=(MetricUse(name="exakt"),)))
+
+
+def test_a_transcript_is_judged_where_the_task_says_so() -> None:
+    """Elsewhere a reply in sound alone has no answer, and is not empty."""
+    sound = Media(kind="audio", format="wav", sha256="0" * 64)
+    aloud = replace(said("A"), spoken=True, media=(sound,))
+    assert [judge(problem(0), [aloud], each).verdicts[0].why for each in (LETTERS, replace(LETTERS, spoken=True))] == [
+        "not found",
+        "right",
+    ]
 
 
 EACH = Pipeline(turn="each", filters=LETTERS.filters, metrics=LETTERS.metrics)

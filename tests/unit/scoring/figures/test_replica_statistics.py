@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import hypergeom, norm, sem
 
 from model_accuracy_eval.records import Counts, DatasetResult, ProblemResult, ReplicaFigure, ReplicaPace, SummaryRow
-from model_accuracy_eval.scoring.figures.replica_statistics import PaceRecorder, replica_figures
+from model_accuracy_eval.scoring.figures.replica_statistics import replica_figures, replica_paces
 
 N = 5
 
@@ -119,13 +119,14 @@ def test_one_service_has_no_replicas() -> None:
 
 def paced(rng: np.random.Generator, slower: float, count: int = 2_000, replicas: int = 3) -> tuple[ReplicaFigure, ...]:
     """A load that swings, the same for all, and one replica that is slower by a factor."""
-    recorder, load = PaceRecorder(), 0.0
+    load = 0.0
+    gaps: list[tuple[str, float]] = []
     for _ in range(count):
         load = 0.99 * load + rng.normal(0, 0.05)
         who = int(rng.integers(replicas))
         factor = slower if who == replicas - 1 else 1.0
-        recorder.add(f"r{who}", 0.01 * factor * float(np.exp(load + rng.normal(0, 0.3))))
-    return replica_figures([dataset([], recorder.paces())])
+        gaps.append((f"r{who}", 0.01 * factor * float(np.exp(load + rng.normal(0, 0.3)))))
+    return replica_figures([dataset([], replica_paces(gaps))])
 
 
 def test_two_replicas_are_one_comparison() -> None:

@@ -19,7 +19,6 @@ from model_accuracy_eval.records import (
     SummaryRow,
     TaskGroup,
 )
-from model_accuracy_eval.report import remarks
 from model_accuracy_eval.scoring.figures import groups, intervals, notes
 from model_accuracy_eval.scoring.figures.intervals import SampleOf, sample_interval
 from model_accuracy_eval.scoring.figures.scorecard import Scorecard
@@ -234,15 +233,7 @@ PARTS: list[tuple[Mapping[str, int], str]] = [
 @pytest.mark.parametrize(("asked", "sentence"), PARTS)
 def test_parts_with_too_few_problems_are_named(asked: Mapping[str, int], sentence: str) -> None:
     """One problem says nothing of the others of its part; a part that has no more is whole."""
-    found = list(notes.parts_with_few(prepared(SAMPLE, **asked)))
+    found = list(notes.of_problems(prepared(SAMPLE, **asked)))
     assert [one[: len(sentence)] for one in found] == [sentence] * bool(sentence)
-    assert not list(notes.parts_with_few(prepared(replace(SAMPLE, parts={"law": 300, "art": 1}), law=39, art=1)))
-    assert not list(notes.parts_with_few(prepared(None, **asked)))
-
-
-def test_whose_interval_the_table_shows_is_said() -> None:
-    """Of a sample, that of all problems."""
-    (line,) = remarks.again_lines([rows(SAMPLE, n=5)["avg@5"]])
-    assert line.startswith("demo: avg@5 is that of a sample; of all 400 problems it is ")
-    assert " (95 %); these asked again, it would lie in " in line
-    assert not list(remarks.again_lines([rows(FIRST, n=5)["avg@5"]]))
+    assert not list(notes.of_problems(prepared(replace(SAMPLE, parts={"law": 300, "art": 1}), law=39, art=1)))
+    assert not list(notes.of_problems(prepared(None, **asked)))

@@ -19,19 +19,50 @@ def run(name: str, *replies: str | None, **args: object) -> list[str | None]:
     return filters.run([Step(name=name, args=dict(args))], list(replies), FRUIT)
 
 
-def test_l7_regex_takes_one_match_and_of_its_groups_the_first_that_is_not_empty() -> None:
-    """The default pattern reads GSM8K's mark; a chosen match may be counted from the end."""
-    assert run("regex", "so 5\n#### 1,234.\n", "none") == ["1,234.", None]
-    either = r"(-?[$0-9.,]{2,})|(-?[0-9]+)"
-    assert run("regex", "I have 3 apples and $12.50.", regex_pattern=either, group_select=-1) == ["$12.50."]
-    assert run("regex", "x", regex_pattern="(a)?(b)?") == [None]
-    assert run("regex", "1 2", regex_pattern=r"\d", group_select=5) == [None]
+EITHER = {"regex_pattern": r"(-?[$0-9.,]{2,})|(-?[0-9]+)", "group_select": -1}
+LETTER = {"regex_pattern": r"(\([A-Z]\))", "ignore_case": True, "ignore_punctuation": True}
+TABLE = {"mapping_dict": {"A": 0, "B": 1}, "default_value": -1}
 
 
-def test_l7_an_explicit_fallback_is_a_text_and_lm_evals_is_none() -> None:
-    """Only what lm-eval itself calls invalid is counted as not found."""
-    assert run("regex", "none", fallback="0") == ["0"]
-    assert run("regex", "none", fallback="[invalid]") == [None]
+@pytest.mark.parametrize(
+    ("name", "args", "replies", "answers"),
+    [
+        # L7: one match, counted from either end, and of its groups the first that is not empty
+        ("regex", {}, ["so 5\n#### 1,234.\n", "none"], ["1,234.", None]),
+        ("regex", EITHER, ["I have 3 apples and $12.50."], ["$12.50."]),
+        ("regex", {"regex_pattern": "(a)?(b)?"}, ["x"], [None]),
+        ("regex", {"regex_pattern": r"\d", "group_select": 5}, ["1 2"], [None]),
+        # only what lm-eval itself calls invalid is counted as not found
+        ("regex", {"fallback": "0"}, ["none"], ["0"]),
+        ("regex", {"fallback": "[invalid]"}, ["none"], [None]),
+        ("take_first", {}, ["a", "b"], ["a"]),
+        # L10: the earliest of equals; unread replies vote, unless they are told not to
+        ("majority_vote", {}, ["7", "8", "8", "7", "9"], ["7"]),
+        ("majority_vote", {}, [None, None, "3"], [None]),
+        ("majority_vote", {"skip_unread": True}, [None, None, "3"], ["3"]),
+        # L11: of what a table lacks the default remains, or nothing
+        ("uppercase", {}, ["b"], ["B"]),
+        ("map", TABLE, ["A", "C"], ["0", "-1"]),
+        ("map", {"mapping_dict": {"A": 0}}, ["C"], [None]),
+        ("noop", {}, [" b "], [" b "]),
+        # L12: by the pattern, by an option's wording, behind a colon
+        ("multi_choice_regex", LETTER, ["I think (B).", "It is a red apple!"], ["(B)", "(A)"]),
+        ("multi_choice_regex", LETTER, ["Answer: C", "dunno"], ["(C)", None]),
+        # L13: tags, where lm-eval says ["invalid"] there is no answer; and entities, each behind its label
+        ("regex_pos", {}, ["[('Ada', 'PROPN'), ('runs', 'VERB')]"], ['["PROPN", "VERB"]']),
+        ("regex_pos", {}, ["('a','b') ('c', '')", "Ada: PROPN"], ['[""]', None]),
+        ("format_span", {}, ["Person: Ada $$ Location: Kenya, Uganda"], ["per: ada $ loc: kenya $ loc: uganda"]),
+        ("format_span", {}, ["PER: none\nORG: Who $$ date : Monday $$"], ["org: who $ date: monday"]),
+        ("format_span", {}, ["superperson: x, time: 5:30"], ["date: 5:30"]),
+        ("format_span", {}, ["PERSON: Ada $ LOCATION: a person in Rome"], ["per: ada $ loc: a person in rome"]),
+        ("format_span", {}, ["no entity"], [""]),
+    ],
+)
+def test_l7_to_l13_what_each_step_makes_of_replies(
+    name: str, args: dict[str, object], replies: list[str | None], answers: list[str | None]
+) -> None:
+    """As lm-eval 0.4.13 does it."""
+    assert run(name, *replies, **args) == answers
 
 
 @given(st.text(string.ascii_letters + string.digits + " #.,-", max_size=40), st.integers(-3, 3))
@@ -44,37 +75,15 @@ def test_l7_regex_is_findall_with_a_place(text: str, place: int) -> None:
 
 def test_l9_take_first_k_needs_k_replies() -> None:
     """Two of three, and then their majority; of two replies three cannot be taken."""
-    assert run("take_first", "a", "b") == ["a"]
     steps = [Step(name="take_first_k", args={"k": 2}), Step(name="majority_vote")]
     assert filters.run(steps, ["a", "b", "b"], FRUIT) == ["a"]
     with pytest.raises(BadValue, match="takes 3 samples of every problem, but there are 2"):
         run("take_first_k", "a", "b", k=3)
 
 
-def test_l10_majority_vote_takes_the_earliest_of_equals_and_counts_unread_replies() -> None:
-    """Unread replies vote, as in lm-eval, unless they are told not to."""
-    assert run("majority_vote", "7", "8", "8", "7", "9") == ["7"]
-    assert run("majority_vote", None, None, "3") == [None]
-    assert run("majority_vote", None, None, "3", skip_unread=True) == ["3"]
-
-
-def test_l11_case_blanks_and_tables() -> None:
-    """Each changes the text alone; of what a table lacks the default remains, or nothing."""
+def test_l11_steps_follow_each_other() -> None:
+    """Each changes the text alone."""
     assert filters.run([Step(name="lowercase"), Step(name="remove_whitespace")], ["  Yes.\n"], FRUIT) == ["yes."]
-    assert run("uppercase", "b") == ["B"]
-    assert run("map", "A", "C", mapping_dict={"A": 0, "B": 1}, default_value=-1) == ["0", "-1"]
-    assert run("map", "C", mapping_dict={"A": 0}) == [None]
-    assert run("noop", " b ") == [" b "]
-
-
-@pytest.mark.parametrize(
-    ("reply", "letter"),
-    [("I think (B).", "(B)"), ("It is a red apple!", "(A)"), ("Answer: C", "(C)"), ("dunno", None)],
-)
-def test_l12_multi_choice_regex_reads_a_letter_in_three_ways(reply: str, letter: str | None) -> None:
-    """By the pattern, by an option's wording, behind a colon."""
-    args = {"regex_pattern": r"(\([A-Z]\))", "ignore_case": True, "ignore_punctuation": True}
-    assert run("multi_choice_regex", reply, **args) == [letter]
 
 
 def test_l12_a_longer_wording_is_not_taken_for_the_shorter_one_in_it() -> None:
@@ -82,27 +91,6 @@ def test_l12_a_longer_wording_is_not_taken_for_the_shorter_one_in_it() -> None:
     asked = Problem(id=0, messages=(), references=("B",), choices=("Guilty", "Guilty of Romance"))
     step = Step(name="multi_choice_regex", args={"regexes_to_ignore": [r"\*"]})
     assert filters.run([step], ["*Guilty of Romance*"], asked) == ["(B)"]
-
-
-@pytest.mark.parametrize(
-    ("reply", "entities"),
-    [
-        ("Person: Ada $$ Location: Kenya, Uganda", "per: ada $ loc: kenya $ loc: uganda"),
-        ("PER: none\nORG: Who $$ date : Monday $$", "org: who $ date: monday"),
-        ("superperson: x, time: 5:30", "date: 5:30"),
-        ("PERSON: Ada $ LOCATION: a person in Rome", "per: ada $ loc: a person in rome"),
-        ("no entity", ""),
-    ],
-)
-def test_l13_format_span_lists_named_entities(reply: str, entities: str) -> None:
-    """Each behind its label, as lm-eval 0.4.13 does; words are labels only in front of a colon."""
-    assert run("format_span", reply) == [entities]
-
-
-def test_l13_regex_pos_lists_tags() -> None:
-    """Those of pairs of a word and a tag; where lm-eval says ["invalid"] there is no answer."""
-    replies = ("[('Ada', 'PROPN'), ('runs', 'VERB')]", "('a','b') ('c', '')", "Ada: PROPN")
-    assert run("regex_pos", *replies) == ['["PROPN", "VERB"]', '[""]', None]
 
 
 def test_l13_a_filter_of_the_users_own_stands_at_a_path(tmp_path: Path) -> None:

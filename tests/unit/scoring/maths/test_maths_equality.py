@@ -12,7 +12,7 @@ from tests.maths_pairs import TOPICS, PairTopic
 
 from model_accuracy_eval.scoring.maths import equal, last_boxes
 from model_accuracy_eval.scoring.maths.maths_parser import read
-from model_accuracy_eval.scoring.maths.maths_trees import Unreadable
+from model_accuracy_eval.scoring.maths.maths_text import Unreadable
 
 FRACTIONS = st.fractions(min_value=-1000, max_value=1000, max_denominator=1000)
 
@@ -56,6 +56,7 @@ SPELLINGS = (
     (r"{}.{}\,\text{{N}}", "{}.{}"),
     ("{}.{} m/s^2", r"{}.{}\ \mathrm{{m/s}}^2"),
     (r"{}\operatorname{{cis}} \frac{{\pi}}{{{}}}", r"{} e^{{i\pi/{}}}"),
+    (r"{}({}|x|)", r"{0} \cdot {1}|x|"),
     (r"|x-{}| < {}", r"-{1} < x - {0} < {1}"),
     (r"|x| > {}{}", r"(-\infty,-{0}{1}) \cup ({0}{1},\infty)"),
     (r"\begin{{vmatrix}}{}&2\\3&{}\end{{vmatrix}}", "{} \\cdot {} - 6"),

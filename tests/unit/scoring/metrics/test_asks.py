@@ -67,39 +67,37 @@ def test_a_prompt_sees_the_problem_and_what_it_says_is_not_read_again() -> None:
     assert user.content == "What is the capital of France?|{level}|Paris|Paris\nRome|2|{answer}|{nobody}"
 
 
-@pytest.mark.parametrize(
-    ("said_", "args", "value"),
-    [
-        ("Yes.", {}, 1.0),
-        ("no, they differ", {}, 0.0),
-        ("**NO**", {}, 0.0),
-        ("Nobody knows; yesterday", {}, None),
-        ("", {}, None),
-        ("Reasons: yes and no. Verdict: no", {"pattern": r"Verdict: (\w+)"}, 0.0),
-        ("no verdict", {"pattern": r"Verdict: (\w+)"}, None),
-        ("CORRECT", {"read": "regex", "pattern": "^CORRECT"}, 1.0),
-        ("INCORRECT", {"read": "regex", "pattern": "^CORRECT"}, 0.0),
-    ],
-)
-def test_u18_what_a_judge_says_is_yes_or_no_or_nothing(said_: str, args: dict[str, str], value: float | None) -> None:
-    """By the first of the two words as a whole word, or by a pattern."""
-    assert metric("judge").score(Opinion(text=said_), CAPITAL, **args) == value
+VERDICT = {"pattern": r"Verdict: (\w+)"}
+CORRECT = {"read": "regex", "pattern": "^CORRECT"}
 
 
 @pytest.mark.parametrize(
-    ("said_", "args", "value"),
+    ("name", "opinion", "args", "value"),
     [
-        ("7", {}, 0.7),
-        ("Score: 4.5 of 5", {"out_of": 5}, 0.9),
-        ("[[8]] because 3", {"pattern": r"\[\[(\d+)\]\]"}, 0.8),
-        ("11", {}, None),
-        ("-1", {}, None),
-        ("great", {}, None),
+        # by the first of the two words as a whole word, or by a pattern
+        ("judge", "Yes.", {}, 1.0),
+        ("judge", "no, they differ", {}, 0.0),
+        ("judge", "**NO**", {}, 0.0),
+        ("judge", "Nobody knows; yesterday", {}, None),
+        ("judge", "", {}, None),
+        ("judge", "Reasons: yes and no. Verdict: no", VERDICT, 0.0),
+        ("judge", "no verdict", VERDICT, None),
+        ("judge", "CORRECT", CORRECT, 1.0),
+        ("judge", "INCORRECT", CORRECT, 0.0),
+        # a share of the best; beyond 0 and the best, and without a number, the judge has said nothing
+        ("judge_score", "7", {}, 0.7),
+        ("judge_score", "Score: 4.5 of 5", {"out_of": 5}, 0.9),
+        ("judge_score", "[[8]] because 3", {"pattern": r"\[\[(\d+)\]\]"}, 0.8),
+        ("judge_score", "11", {}, None),
+        ("judge_score", "-1", {}, None),
+        ("judge_score", "great", {}, None),
     ],
 )
-def test_a_grade_is_a_share_of_the_best(said_: str, args: dict[str, object], value: float | None) -> None:
-    """Beyond 0 and the best, and without a number, the judge has said nothing."""
-    assert metric("judge_score").score(Opinion(text=said_), CAPITAL, **args) == value
+def test_u18_what_a_judge_says_is_a_value_or_nothing(
+    name: str, opinion: str, args: dict[str, object], value: float | None
+) -> None:
+    """Nothing is no 0."""
+    assert metric(name).score(Opinion(text=opinion), CAPITAL, **args) == value
 
 
 def test_an_unknown_way_of_reading_is_refused() -> None:

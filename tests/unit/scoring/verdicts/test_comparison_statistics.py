@@ -10,34 +10,51 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 from scipy.stats import t
+from tests.unit.scoring.judged_tasks import counted
 
-from model_accuracy_eval.records import ChangeCertainty, Counts, Difference, FigureBounds, Flips, Sharing, Speed
+from model_accuracy_eval.records import (
+    ChangeCertainty,
+    Counts,
+    DatasetResult,
+    Difference,
+    FigureBounds,
+    Flips,
+    Interval,
+    Sharing,
+    SummaryRow,
+)
 from model_accuracy_eval.scoring.verdicts import comparison_statistics
-from model_accuracy_eval.scoring.verdicts.comparison_statistics import DatasetOutcome, ProblemOutcome
+from model_accuracy_eval.scoring.verdicts.comparison_statistics import whole_figures
 
 SMALL = st.integers(0, 60)
 DIFFERENCES = st.lists(st.floats(-1, 1), min_size=2, max_size=60)
 
 
-def side(cs: dict[int, int], *, n: int = 5, version: str = "0ba9da", shares: bool = True) -> DatasetOutcome:
+def rows(figures: dict[str, float], *, shares: bool = True) -> tuple[SummaryRow, ...]:
+    interval = Interval(low=0, high=100) if shares else None
+    return tuple(
+        SummaryRow(dataset="demo", version="0ba9da", metric=name, value=value, interval=interval)
+        for name, value in figures.items()
+    )
+
+
+def side(cs: dict[int, int], *, n: int = 5, version: str = "0ba9da", shares: bool = True) -> DatasetResult:
     """A dataset whose problem `id` has `cs[id]` of n samples right."""
-    figures: dict[str, float | None] = {
+    figures = {
         f"avg@{n}": 100 * sum(cs.values()) / n / len(cs),
         f"pass@{n}": 100 * sum(c > 0 for c in cs.values()) / len(cs),
         f"cons@{n}": 100 * sum(2 * c > n for c in cs.values()) / len(cs),
     }
-    return DatasetOutcome(
+    return DatasetResult(
         dataset="demo",
         version=version,
-        figures=figures,
-        shares=frozenset(figures if shares else ()),
-        problems=[ProblemOutcome(name, n, c) for name, c in cs.items()],
+        rows=rows(figures, shares=shares),
+        problem_results=tuple(counted(name, n, c) for name, c in cs.items()),
         counts=Counts(),
-        speed=Speed(),
     )
 
 
-def found(old: DatasetOutcome, new: DatasetOutcome, metric: str) -> Difference:
+def found(old: DatasetResult, new: DatasetResult, metric: str) -> Difference:
     return next(one for one in comparison_statistics.compare(old, new).differences if one.metric == metric)
 
 
@@ -85,8 +102,8 @@ def test_old_and_new_are_the_figures_of_the_two_runs(cs: dict[int, tuple[int, in
     assert change.problems == len(cs)
     assert change.notes == ()
     for one in change.differences:
-        assert one.old == pytest.approx(old.figures[one.metric])
-        assert one.new == pytest.approx(new.figures[one.metric])
+        assert one.old == pytest.approx(whole_figures(old.rows)[one.metric])
+        assert one.new == pytest.approx(whole_figures(new.rows)[one.metric])
         assert one.points == pytest.approx((one.new or 0) - (one.old or 0))
         assert one.interval is not None
         assert one.interval.low - 1e-9 <= (one.points or 0) <= one.interval.high + 1e-9
@@ -137,8 +154,7 @@ def test_figures_that_are_no_means_over_problems_get_no_interval() -> None:
 def test_a_figure_that_its_problems_do_not_make_up_gets_no_interval() -> None:
     """An interval of something else would be worse than none."""
     old, new = side({0: 1, 1: 2}), side({0: 5, 1: 2})
-    old.figures["avg@5"] = 99.0
-    one = found(old, new, "avg@5")
+    one = found(replace(old, rows=rows({"avg@5": 99.0})), new, "avg@5")
     assert (one.old, one.interval) == (99.0, None)
 
 
@@ -149,25 +165,25 @@ def test_another_number_of_samples_shares_no_metric() -> None:
     assert change.notes[-1].startswith("5 samples of every problem then and 1 now")
 
 
-def with_losses(cs: dict[int, int], lost: dict[int, int], *, n: int = 5) -> DatasetOutcome:
+def with_losses(cs: dict[int, int], lost: dict[int, int], *, n: int = 5) -> DatasetResult:
     """The same, but of `lost[id]` samples nothing is known; they count as wrong."""
     exact = side(cs, n=n)
     problems = []
-    for problem in exact.problems:
-        count = min(lost[problem.id], n - cs[problem.id])
+    for problem in exact.problem_results:
+        count = min(lost[problem.problem], n - cs[problem.problem])
         ends = {
-            f"avg@{n}": (cs[problem.id] / n, (cs[problem.id] + count) / n),
-            f"pass@{n}": (float(cs[problem.id] > 0), float(cs[problem.id] + count > 0)),
-            f"cons@{n}": (float(2 * cs[problem.id] > n), float(2 * (cs[problem.id] + count) > n)),
+            f"avg@{n}": (cs[problem.problem] / n, (cs[problem.problem] + count) / n),
+            f"pass@{n}": (float(cs[problem.problem] > 0), float(cs[problem.problem] + count > 0)),
+            f"cons@{n}": (float(2 * cs[problem.problem] > n), float(2 * (cs[problem.problem] + count) > n)),
         }
         bounds = {
             name: FigureBounds(low=100 * low, high=100 * high, samples=count)
             for name, (low, high) in ends.items()
             if low < high
         }
-        problems.append(ProblemOutcome(problem.id, n, cs[problem.id], bounds=bounds))
+        problems.append(replace(problem, bounds=bounds))
     number = sum(min(lost[name], n - c) for name, c in cs.items())
-    return replace(exact, problems=problems, counts=Counts(rejected=number))
+    return replace(exact, problem_results=tuple(problems), counts=Counts(rejected=number))
 
 
 COUNTS = st.fixed_dictionaries({name: st.integers(0, 5) for name in range(4)})
@@ -180,7 +196,7 @@ def test_the_change_is_inside_its_limits_whatever_the_lost_samples_were(
     """On either side; without losses it is exact, and the problems that changed for certain are the ones counted."""
     lossy = with_losses(olds, old_lost), with_losses(news, new_lost)
 
-    def completed(cs: dict[int, int], lost: dict[int, int]) -> DatasetOutcome:
+    def completed(cs: dict[int, int], lost: dict[int, int]) -> DatasetResult:
         return side({name: c + data.draw(st.integers(0, min(lost[name], 5 - c))) for name, c in cs.items()})
 
     true = completed(olds, old_lost), completed(news, new_lost)
@@ -201,7 +217,7 @@ def test_the_change_is_inside_its_limits_whatever_the_lost_samples_were(
     change = comparison_statistics.compare(*lossy)
     flips = change.flips
     assert flips is not None
-    open_problems = {problem.id for outcome in lossy for problem in outcome.problems if problem.bounds}
+    open_problems = {problem.problem for outcome in lossy for problem in outcome.problem_results if problem.bounds}
     certain = olds.keys() - open_problems
     assert flips.gained + flips.lost == sum(olds[name] != news[name] for name in certain)
     assert any("no verdict" in note for note in change.notes) == bool(
@@ -212,8 +228,8 @@ def test_the_change_is_inside_its_limits_whatever_the_lost_samples_were(
 def test_a_problem_without_limits_may_be_worth_anything() -> None:
     """From nothing to everything."""
     old, new = side({0: 5, 1: 0}), side({0: 5, 1: 0})
-    open_ended = replace(new.problems[0], bounds={"avg@5": FigureBounds(low=None, high=None, samples=2)})
-    found_ = found(old, replace(new, problems=[open_ended, new.problems[1]]), "avg@5")
+    open_ended = replace(new.problem_results[0], bounds={"avg@5": FigureBounds(low=None, high=None, samples=2)})
+    found_ = found(old, replace(new, problem_results=(open_ended, new.problem_results[1])), "avg@5")
     assert found_.bounds == FigureBounds(low=-50.0, high=0.0, samples=2)
 
 
@@ -247,8 +263,10 @@ def test_the_interval_of_clusters_has_as_many_degrees_as_two_more() -> None:
 def test_a_figure_of_the_whole_dataset_changes_within_the_limits_of_both() -> None:
     """A perplexity that lacks texts has no greatest value, so the change has none either; nor a least one backwards."""
     old = side({0: 1, 1: 2}, shares=False)
-    limits = {"avg@5": FigureBounds(low=20.0, high=None, samples=3)}
-    new = replace(old, bounds=limits, counts=Counts(rejected=4, failed=3, missing=2, unjudged=1))
+    limits = FigureBounds(low=20.0, high=None, samples=3)
+    new = replace(
+        old, rows=(replace(old.rows[0], bounds=limits),), counts=Counts(rejected=4, failed=3, missing=2, unjudged=1)
+    )
     assert "0 samples then and 10 now have no verdict" in comparison_statistics.compare(old, new).notes[0]
     forward, back = found(old, new, "avg@5").bounds, found(new, old, "avg@5").bounds
     assert forward == FigureBounds(low=-10.0, high=None, samples=3)
@@ -258,14 +276,14 @@ def test_a_figure_of_the_whole_dataset_changes_within_the_limits_of_both() -> No
 def test_a_part_is_paired_over_its_own_problems() -> None:
     """Both parts were at the mean of the whole, before and after: what the other one gained is none of its gain."""
 
-    def parted(cs: dict[int, int]) -> DatasetOutcome:
+    def parted(cs: dict[int, int]) -> DatasetResult:
         whole = side(cs)
-        problems = [replace(each, category="odd" if each.id % 2 else "even") for each in whole.problems]
-        figures = whole.figures | {
+        problems = [replace(each, category="odd" if each.problem % 2 else "even") for each in whole.problem_results]
+        figures = {
             f"avg@5[{part}]": 20 * sum(cs[at] for at in cs if at % 2 == rest) / sum(at % 2 == rest for at in cs)
             for part, rest in (("odd", 1), ("even", 0))
         }
-        return replace(whole, problems=problems, figures=figures, shares=frozenset(figures))
+        return replace(whole, problem_results=tuple(problems), rows=(*whole.rows, *rows(figures)))
 
     old = parted(dict.fromkeys(range(8), 2))
     new = parted(dict.fromkeys(range(8), 3))
@@ -277,5 +295,5 @@ def test_a_part_is_paired_over_its_own_problems() -> None:
     unlike = parted({at: 5 if at % 2 else 1 for at in range(8)})
     assert found(old, unlike, "avg@5[odd]").points == pytest.approx(60)
     assert found(old, unlike, "avg@5[even]").points == pytest.approx(-20)
-    area = replace(new, figures={"avg@5[all]": 60.0}, shares=frozenset({"avg@5[all]"}))
+    area = replace(new, rows=rows({"avg@5[all]": 60.0}))
     assert found(area, area, "avg@5[all]").certainty is None

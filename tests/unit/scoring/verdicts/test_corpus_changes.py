@@ -15,7 +15,6 @@ from model_accuracy_eval.scoring.figures import intervals
 from model_accuracy_eval.scoring.figures.aggregations import AGGREGATIONS, Bootstrapped
 from model_accuracy_eval.scoring.figures.scorecard import Scorecard
 from model_accuracy_eval.scoring.verdicts import comparison_statistics, gates
-from model_accuracy_eval.scoring.verdicts.comparison_statistics import DatasetOutcome, dataset_outcome
 from model_accuracy_eval.scoring.verdicts.gates import GateRule
 
 WORDS = ["the", "a", "cat", "dog", "house", "sees", "has", "red", "small", "near", "under", "and", "runs"]
@@ -42,7 +41,7 @@ def judged(
 
 
 def comparison_of(old: DatasetResult, new: DatasetResult) -> Comparison:
-    found = comparison_statistics.compare(dataset_outcome(old), dataset_outcome(new))
+    found = comparison_statistics.compare(old, new)
     return Comparison(base="a" * 32, new="b" * 32, changes=(found,))
 
 
@@ -51,7 +50,7 @@ def decision(old: DatasetResult, new: DatasetResult) -> str:
     return gates.result(gate, new.rows[0], comparison_of(old, new), GateRule()).decision
 
 
-def change(old: DatasetOutcome, new: DatasetOutcome, metric: str) -> Difference:
+def change(old: DatasetResult, new: DatasetResult, metric: str) -> Difference:
     return next(each for each in comparison_statistics.compare(old, new).differences if each.metric == metric)
 
 
@@ -60,7 +59,7 @@ def test_the_error_is_that_of_sacrebleu_over_the_same_draws(metric: str, monkeyp
     """Every draw of sentences, scored by sacrebleu as a corpus of its own, in both runs."""
     monkeypatch.setattr(comparison_statistics, "DRAWS", 40)
     before, after = garbled(REFERENCES, 0.3, 1), garbled(REFERENCES, 0.4, 2)
-    found = change(dataset_outcome(judged([before], metric)), dataset_outcome(judged([after], metric)), metric)
+    found = change(judged([before], metric), judged([after], metric), metric)
     score: Callable[..., Any] = getattr(sacrebleu, f"corpus_{metric}")
 
     def scored(answers: list[str], drawn: Sequence[int]) -> float:
@@ -111,15 +110,15 @@ def test_labels_of_which_the_codes_depend_on_the_others_have_no_error(
 @pytest.mark.parametrize("spoil", ["no statistics", "fewer problems", "other figure", "other aggregation"])
 def test_what_was_not_kept_is_not_guessed(spoil: str) -> None:
     """Results of older versions, of other problems, or that do not make up the figure: undecided, as it was."""
-    new = dataset_outcome(judged([garbled(REFERENCES, 0.3, 1)], "bleu"))
+    new = judged([garbled(REFERENCES, 0.3, 1)], "bleu")
     old = new
     if spoil == "no statistics":
-        old = replace(new, problems=[replace(one, statistics={}) for one in new.problems])
+        old = replace(new, problem_results=tuple(replace(one, statistics={}) for one in new.problem_results))
     elif spoil == "fewer problems":
-        old = replace(new, problems=new.problems[:-1])
+        old = replace(new, problem_results=new.problem_results[:-1])
     elif spoil == "other figure":
-        old = replace(new, figures={"bleu": 99.0})
+        old = replace(new, rows=(replace(new.rows[0], value=99.0),))
     else:
-        old = replace(new, aggregations={"bleu": ("chrf", 1.0)})
+        old = replace(new, rows=(replace(new.rows[0], aggregation="chrf"),))
     assert change(new, new, "bleu").certainty is not None
     assert change(old, new, "bleu").certainty is None

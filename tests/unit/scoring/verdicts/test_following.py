@@ -14,7 +14,6 @@ from model_accuracy_eval.scoring.figures import intervals
 from model_accuracy_eval.scoring.verdicts.following import (
     BeginningMean,
     FollowedFigure,
-    FollowedGate,
     Following,
     PrefixReader,
     ReadUnit,
@@ -35,7 +34,7 @@ def following(*metrics: str, problems: int = 60, threshold: float = 50) -> Follo
         draws = problems * N if FIGURES[name].is_mean_of_samples else problems
         lines = stop_lines(gate, draws, GateRule(), drawn=True, base=None)
         assert lines is not None
-        followed.append(FollowedGate(gate=gate, lines=lines))
+        followed.append(lines)
     return Following(
         problems=tuple(range(100, 100 + problems)), n=N, figures=figures, gates=tuple(followed), seed="run"
     )
@@ -51,7 +50,7 @@ def test_figures_of_right_and_wrong_are_followed_by_their_numbers() -> None:
     assert FIGURES["avg@5"].is_mean_of_samples
     assert FIGURES["accuracy (5 runs average)"] == FIGURES["avg@5"]
     assert FIGURES["pass@5"] == FollowedFigure(
-        is_mean_of_samples=False, yes_or_no=True, by_count=(0.0, 1.0, 1.0, 1.0, 1.0, 1.0), drawn=True
+        is_mean_of_samples=False, by_count=(0.0, 1.0, 1.0, 1.0, 1.0, 1.0), drawn=True
     )
     assert FIGURES["cons@5"].by_count == (0.0, 0.0, 0.0, 1.0, 1.0, 1.0)
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model_accuracy_eval.benchmarks.dataset_table import find
-from model_accuracy_eval.errors import BadValue, UnknownName
+from model_accuracy_eval.errors import BadValue, UnknownName, UsageError
 from model_accuracy_eval.records import Gate
 from model_accuracy_eval.scoring.figures.scorecard import figure_units
 from model_accuracy_eval.scoring.verdicts import gate_lines
@@ -113,6 +113,14 @@ def test_names_mean_a_figure_however_many_samples_there_are(written: str, meant:
     assert resolved(written) == meant
 
 
+@pytest.mark.parametrize("n", [1, 5])
+def test_accuracy_is_that_of_partly_right_answers_too(n: int) -> None:
+    """As of TextVQA, whose answers have shares of the people who gave them."""
+    units = {"textvqa": figure_units(find("textvqa"), n, (n,))}
+    (gate,) = gate_lines.resolve(gate_lines.parse("textvqa: accuracy >= 70"), units, {})
+    assert gate.metric == next(iter(units["textvqa"]))
+
+
 @pytest.mark.parametrize("line", ["gsm8k: pass@7 >= 70", "mmlu: pass@5 >= 70", "flores: accuracy >= 20"])
 def test_what_a_run_does_not_have_is_not_guessed(line: str) -> None:
     """pass@5 of one sample, or the accuracy of a translation."""
@@ -127,7 +135,7 @@ def test_scenarios_hold_for_every_number_of_samples(metric: str, k: tuple[int, .
     units = {"gsm8k": figure_units(find("gsm8k"), n, (n,))}
     for name, conditions in SCENARIOS.items():
         gates = gate_lines.resolve(gate_lines.parse(f"scenario: {name}"), units, {})
-        assert [gate.threshold for gate in gates] == [float(each.split()[-1]) for each in conditions]
+        assert [gate.threshold for gate in gates] == [*conditions.values()]
         assert {gate.metric for gate in gates} <= set(units["gsm8k"])
 
 
@@ -204,3 +212,54 @@ def test_what_is_better_when_it_is_lower_loses_by_rising() -> None:
     assert turned("drop <= 0") == ["x: ter <= baseline"]
     assert turned("ter >= baseline - 1") == ["x: ter >= baseline - 1"]
     assert turned("ter <= 0.5") == ["x: ter <= 0.5"]
+
+
+def test_what_is_allowed_is_no_gate() -> None:
+    lines = ["allow: samplers, template  # known", "demo_gsm8k: avg@5 >= 1\nallow: replicas"]
+    assert gate_lines.allowed(lines) == {"samplers", "template", "replicas"}
+    assert len([gate for line in lines for gate in gate_lines.parse(line)]) == 1
+
+
+@pytest.mark.parametrize(("line", "words"), [("allow:", "names no finding"), ("allow: sampler", "samplers")])
+def test_what_nobody_looks_at_cannot_be_allowed(line: str, words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        gate_lines.parse(line)
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("speed: ttft_p95 <= 800ms", "speed: ttft_p95 <= 800ms"),
+        ("speed: ttft_p95 <= 0.8 s", "speed: ttft_p95 <= 800ms"),
+        ("speed: tpot_p50 < 25", "speed: tpot_p50 < 25ms"),
+        ("speed: tpot_p50 < 0.5ms", "speed: tpot_p50 < 0.5ms"),
+        ("speed: tokens_per_s >= 1500", "speed: tokens_per_s >= 1500"),
+        ("speed: tokens_per_s >= baseline - 5%", "speed: tokens_per_s >= baseline - 5%"),
+        ("speed: ttft_p95 drop <= 5%", "speed: ttft_p95 <= baseline + 5%"),
+    ],
+)
+def test_how_fast_a_service_was_has_gates(line: str, found: str) -> None:
+    """Times have units, changes are per cent, and what is written again means the same."""
+    assert resolved(line) == resolved(found) == [found]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "gsm8k: avg@5 >= 75ms",
+        "speed: ttft_p99 <= 800ms",
+        "speed: tokens_per_s >= 50%",
+        "speed: tokens_per_s >= 5ms",
+        "speed: ttft_p95 <= fast",
+        "speed: ttft_p95 <= 0.8",
+    ],
+)
+def test_what_is_no_figure_of_speed_is_refused(line: str) -> None:
+    """Units of other figures, figures that are not measured, a share of what is no share, and what may be seconds."""
+    with pytest.raises(UsageError):
+        resolved(line)
+
+
+def test_every_dataset_is_not_the_speed() -> None:
+    """Who says `*` means datasets."""
+    assert not any("speed" in line for line in resolved("*: drop <= 1"))

@@ -7,7 +7,8 @@ import yaml
 from tests.fake_ports import MemoryTaskFiles
 
 from model_accuracy_eval.errors import Unsupported
-from model_accuracy_eval.records import PreparedDataset, Step, TaskSpec
+from model_accuracy_eval.records import Attempt, PreparedDataset, Problem, Step, TaskSpec
+from model_accuracy_eval.scoring.figures.judging import judge
 from model_accuracy_eval.scoring.metrics.metric_table import pipelines
 from model_accuracy_eval.tasks import preparation
 from model_accuracy_eval.tasks.importers.lm_eval_files import PythonReference
@@ -361,7 +362,9 @@ def test_an_example_whose_answer_is_empty_shows_none() -> None:
 NEXT_CHOICE = {"output_type": "multiple_choice", "doc_to_text": "q", "doc_to_choice": "options", "doc_to_target": 1}
 
 
-@pytest.mark.parametrize("told", ["generate", {"type": "generate"}, {"generate": None, "mcqa": {}}])
+@pytest.mark.parametrize(
+    "told", ["generate", {"type": "generate"}, {"generate": None, "mcqa": {}}, ["generate", "mcqa"]]
+)
 def test_a_file_says_in_which_format_it_is_asked(told: Any) -> None:
     """By a name, by an entry's type, or by the first of several; `name@format` chooses another one."""
     files = MemoryTaskFiles({"t.yaml": yaml.safe_dump({**NEXT, **NEXT_CHOICE, "formats": told}).encode()})
@@ -372,20 +375,87 @@ def test_a_file_says_in_which_format_it_is_asked(told: Any) -> None:
     assert (other.name, other.kind) == ("own@mcqa", "choice")
 
 
+QUICK_START = {"doc_to_text": "question", "doc_to_target": "answer", "doc_to_choice": "choices"}
+CAPITAL = {
+    "question": "What is the capital of France?",
+    "choices": ["Berlin", "Madrid", "Paris", "London"],
+    "answer": 2,
+}
+
+
+def in_format(formats: Any, **row: Any) -> Problem:
+    """The first problem of the quick start, which has no output_type."""
+    fields = {name: value for name, value in NEXT.items() if name != "output_type"}
+    imported = convert({**fields, **QUICK_START, "formats": formats})
+    return preparation.build(imported.task, [{**CAPITAL, **row}], [], None).problems[0]
+
+
+LISTED = "Question: What is the capital of France?\nA. Berlin\nB. Madrid\nC. Paris\nD. London\n"
+
+
+@pytest.mark.parametrize("answer", [2, "Paris"])
+def test_the_quick_start_of_formats_is_asked_as_it_is_documented(answer: object) -> None:
+    """Three names of columns and a format: letters are weighed, texts are, or a letter or answer is asked for."""
+    mcqa, cloze = in_format("mcqa", answer=answer), in_format("cloze", answer=answer)
+    assert [(one.context, one.continuation) for one in mcqa.candidates] == [
+        (f"{LISTED}Answer:", f" {letter}") for letter in "ABCD"
+    ]
+    assert {(one.context, one.continuation) for one in cloze.candidates} == {
+        ("Question: What is the capital of France?\nAnswer:", f" {text}")
+        for text in ("Berlin", "Madrid", "Paris", "London")
+    }
+    assert (mcqa.gold, cloze.gold, mcqa.messages[0].content) == ((2,), (2,), f"{LISTED}Answer:")
+    said = in_format("generate").messages[0].content
+    assert said == (
+        "Given the following question and 4 candidate answers (A, B, C and D), choose the best answer.\n"
+        f'{LISTED}Your response should end with "The best answer is [answer_letter]" where the [answer_letter] is one of '
+        "A, B, C or D."
+    )
+    assert (in_format("generate").references, in_format("cot", answer=answer).references) == (("C",), ("Paris",))
+    assert "Problem: What is the capital of France?\nYour response should end" in in_format("cot").messages[0].content
+
+
+def test_a_format_has_words_of_its_own() -> None:
+    """Each field that is documented, such as labels, and the first of several formats."""
+    own = {"instruction": "Choose.\n", "question_prefix": "Q: ", "choice_labels": ["I", "II", "III", "IV"]}
+    problem = in_format({"mcqa": {**own, "answer_prompt": "Option of {{ _choice_list_or }}:"}, "generate": None})
+    listed = "Q: What is the capital of France?\nI. Berlin\nII. Madrid\nIII. Paris\nIV. London\n"
+    assert [(one.context, one.continuation) for one in problem.candidates][2] == (
+        f"Choose.\n{listed}Option of I, II, III or IV:", " III",
+    )  # fmt: skip
+    numbered = in_format({"type": "generate", "choice_labels": "numbers", "instruction": None})
+    assert numbered.references == ("3",)
+    assert "\n3. Paris\n" in numbered.messages[0].content
+
+
+def test_replies_in_a_format_are_read_as_sentences() -> None:
+    """Thoughts before, marks around, and a final period are no part of the answer."""
+    fields = {name: value for name, value in NEXT.items() if name != "output_type"}
+    (pipeline,) = pipelines(convert({**fields, **QUICK_START, "formats": "cot"}).task)
+    problem = in_format("cot")
+    for reply in (
+        "Not Rome.\nThe final answer is Paris.",
+        "the final answer is **Paris**",
+        "The final answer is paris",
+    ):
+        assert judge(problem, [Attempt(problem=0, index=0, text=reply)], pipeline).verdicts[0].why == "right", reply
+
+
 @pytest.mark.parametrize(
     ("told", "reason"),
     [
-        ({"formats": "poem"}, "its format 'poem' is none of cloze, mcqa, generate, cot"),
+        ({"formats": "poem"}, "its format 'poem' is none of mcqa, cloze, generate, cot"),
+        ({"formats": "mcqa"}, "its format 'mcqa' is about options, but it has no doc_to_choice"),
         (
-            {"formats": {"type": "mcqa", "instruction": "Choose."}},
-            "its format 'mcqa' has words of its own (instruction)",
+            {"formats": {"type": "cot", "instructions": "Choose."}},
+            "its format 'cot' has fields that are not known here (instructions)",
         ),
         ({"scorer": "ChoiceMatchScorer"}, "its scorer is ChoiceMatchScorer, which is called 'choice_match' here"),
         ({"metric_list": [{"metric": "wer"}]}, "if the evaluate library has it, write hf_evaluate: true beside it"),
     ],
 )
 def test_what_is_called_otherwise_is_answered_with_its_name(told: dict[str, Any], reason: str) -> None:
-    """Scorers by lm-eval's classes, metrics that only another library has, formats with words of their own."""
+    """Scorers by lm-eval's classes, metrics that only another library has, formats that want more."""
     with pytest.raises(Unsupported) as error:
         convert({**NEXT, "doc_to_text": "q", "doc_to_target": "key", **told})
     assert reason in error.value.sentence

@@ -3,6 +3,8 @@
 import csv
 import io
 import json
+import re
+from itertools import permutations
 from typing import Any
 
 import pytest
@@ -243,8 +245,7 @@ MESSAGES = [{"role": "system", "content": "Be brief."}, {"role": "user", "conten
         ({"question": "Which?", "choices": OPTIONS, "answer": "Ｃ"}, "C"),
         ({"question": "Which?", "choices": OPTIONS, "answer": 0}, "A"),
         ({"question": "Which?", "choices": OPTIONS, "answer": 4}, "D"),
-        ({"question": "Which?", "choices": OPTIONS, "answer": 2}, "C"),
-        ({"question": "Which?", "choices": OPTIONS, "answer": "2.0"}, "C"),
+        ({"question": "Which?", "choices": OPTIONS, "answer": "4.0"}, "D"),
         ({"question": "Which?", "choices": ["A) red", "B) green"], "answer": "red"}, "A"),
         ({"question": "Which?", "choices": ["3", "4"], "answer": 4}, "B"),
         ({"question": "Which?", "choices": "red|green", "answer": "green"}, "B"),
@@ -255,9 +256,9 @@ MESSAGES = [{"role": "system", "content": "Be brief."}, {"role": "user", "conten
         ({"question": {"stem": "Which?", "choices": [{"label": "A", "text": "x"}, {"label": "B", "text": "y"}]},
           "answerKey": "B"}, "B"),
         ({"q": "Which?", "a": "B", "A": "x", "B": "y"}, "B"),
-        ({"goal": "Which?", "sol1": "x", "sol2": "y", "label": 1}, "B"),
-        ({"ctx": "Which?", "endings": OPTIONS, "label": "3"}, "D"),
-        ({"question": "Which?", "opa": "x", "opb": "y", "cop": 1}, "B"),
+        ({"goal": "Which?", "sol1": "x", "sol2": "y", "label": 0}, "A"),
+        ({"ctx": "Which?", "endings": OPTIONS, "label": "4"}, "D"),
+        ({"question": "Which?", "opa": "x", "opb": "y", "cop": 2}, "B"),
         ({"Question": "Which?", "option_a": "x", "option_b": "y", "Correct Answer": "b"}, "B"),
         ({"题目": "Which?", "A": "x", "B": "y", "答案": "B"}, "B"),
     ],
@@ -348,10 +349,18 @@ def test_a_user_decides_what_rows_leave_open(given: dict[str, str], letter: str)
     assert preparation.build(task, parse("a.jsonl", rows, ()), [], None).problems[0].references == (letter,)
 
 
-def test_positions_that_no_row_decides_count_from_0_and_that_is_told() -> None:
-    """A row with 0, or with as many as there are options, decides it."""
+def test_positions_that_count_from_0_or_from_1_are_refused_unless_a_row_decides() -> None:
+    """A row with 0, or with as many as there are options, decides it; else the user does."""
     row = {"question": "Which?", "choices": OPTIONS, "answer": 2}
-    assert "is written as its position from 0; no row shows" in own_questions.from_file("a.jsonl", jsonl(row)).about
+    with pytest.raises(BadData) as error:
+        own_questions.from_file("a.jsonl", jsonl({"question": "1+1?", "answer": 2}, row, row | {"answer": 3}))
+    assert error.value.sentence.startswith(
+        "a.jsonl, row 2: the right answer 2 is 'blue' if options count from 0, and 'green' if they count from 1, and so "
+        "for 1 more: no right answer is 0"
+    )
+    for first, right in ("0", "blue"), ("1", "green"):
+        about = own_questions.from_file("a.jsonl", jsonl(row), {"answer_is": first}).about
+        assert f"position from {first} (row 1: 2 is '{right}')" in about
     zero = own_questions.from_file("a.jsonl", jsonl(row, row | {"answer": 0})).about
     assert "is written as its position from 0 (row 1: 2 is 'blue')." in zero
     last = own_questions.from_file("a.jsonl", jsonl(row, row | {"answer": 4})).about
@@ -444,17 +453,29 @@ def test_the_form_of_the_answer_is_asked_for_where_answers_are_short() -> None:
         (["z", "nothing"], "No reply is right: 'z' (row 1; right: 'x'); 'nothing' (row 2; right: 'x')."),
     ],
 )
-def test_a_figure_that_is_not_to_be_believed_is_told_first(replies: list[str], note: str) -> None:
+def test_a_figure_that_is_not_to_be_believed_has_what_to_look_at_first(replies: list[str], note: str) -> None:
     """With up to three of the replies, and the command that judges what is kept again."""
     paper = built("a.jsonl", jsonl(*[{"question": "?", "answer": "x"}] * 2))
     misses = own_verdicts.Misses(paper)
     for place, reply in enumerate(replies):
         attempt = Attempt(problem=place, index=0, text=reply)
         misses.add(paper.problems[place], [attempt], [why(paper, place, reply)])
-    told = "".join(misses.notes("AGAIN"))
+    told = misses.told("AGAIN")
     assert told.startswith(note)
     assert bool(told) == bool(note)
     assert ("again: AGAIN --match contains" in told) == note.startswith("2 of 2")
+
+
+def test_the_first_misses_are_shown_in_whichever_order_replies_came() -> None:
+    paper = built("a.jsonl", jsonl(*[{"question": "?", "answer": "x"}] * 5))
+    shown = set()
+    for order in permutations(range(5)):
+        misses = own_verdicts.Misses(paper)
+        for place in order:
+            misses.add(paper.problems[place], [Attempt(problem=place, index=0, text=f"no {place}")], ["wrong"])
+        shown.add(misses.told("AGAIN"))
+    (told,) = shown
+    assert re.findall(r"row (\d)", told) == ["1", "2", "3"]
 
 
 @pytest.mark.parametrize(

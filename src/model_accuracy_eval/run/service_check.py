@@ -1,0 +1,175 @@
+"""What is looked at before a run asks its questions: whether prompts are those of the weights, and whether the service
+draws tokens as the run asks for them."""
+
+import asyncio
+import contextlib
+import shlex
+from collections.abc import Coroutine, Iterator, Sequence
+from typing import Any
+
+from model_accuracy_eval.diagnosis.probe import ProbeResult, known, question
+from model_accuracy_eval.diagnosis.probes import LIMITS, diagnose
+from model_accuracy_eval.diagnosis.prompt_lengths import prompt_lengths
+from model_accuracy_eval.diagnosis.reference import alike, record
+from model_accuracy_eval.diagnosis.run_settings import DrawSetting, run_settings
+from model_accuracy_eval.errors import AdapterFailed, BadData
+from model_accuracy_eval.ports import Ports
+from model_accuracy_eval.records import PreparedDataset, RunPlan, ServiceFinding
+from model_accuracy_eval.run import thinking_probe
+from model_accuracy_eval.run.deploy import LiveService
+from model_accuracy_eval.run.own_template import OwnTemplate, own_template
+from model_accuracy_eval.scoring.verdicts import gate_lines
+from model_accuracy_eval.settings import Settings
+from model_accuracy_eval.system.clock import run, run_checked
+
+Look = Coroutine[Any, Any, list[ServiceFinding]]
+_FEWEST = 200
+"""Samples below which looking would take longer than a twentieth of the run."""
+_REQUESTS = {1: 160, 5: 80}
+"""Choices of a request → how many requests draw first tokens."""
+_LOOK_SECONDS, _SECONDS = 60, 120
+"""Before the run, and when a gate failed."""
+_SETTINGS = 3
+"""Of a run whose datasets are asked for with more of them, the first ones."""
+
+
+def check(
+    plan: RunPlan, datasets: Sequence[PreparedDataset], live: LiveService, weights: str, ports: Ports
+) -> tuple[ServiceFinding, ...]:
+    """What was found, that of the service so far included. A run with gates is refused where something is wrong that no
+    `allow:` names."""
+    written = _worth_it(plan, datasets)
+    findings = (
+        *live.service.findings,
+        *(
+            finding
+            for probe, look in (_looks(plan, written, live, weights, ports) if written else ())
+            for finding in run(run_checked(_in_time(probe, look), live.check, ports.clock))
+        ),
+    )
+    for finding in findings:
+        ports.progress.say(f"{finding.probe.capitalize()}: {finding.sentence}")
+    allowed = gate_lines.allowed(plan.settings.gate)
+    refused = [finding for finding in findings if finding.state == "FAIL" and finding.probe not in allowed]
+    if refused and plan.gates:
+        causes = "" if refused[0].probe == thinking_probe.PROBE else "`diagnose` tells causes apart; "
+        raise AdapterFailed(
+            f"{refused[0].sentence} A gate on such figures would not judge the adapter, so nothing was asked. "
+            f"{causes}'allow: {refused[0].probe}' among the gates evaluates it all the same.",
+            next_step=diagnose_line(plan.settings) if causes else "",
+        )
+    return findings
+
+
+def _looks(
+    plan: RunPlan, datasets: Sequence[PreparedDataset], live: LiveService, weights: str, ports: Ports
+) -> Iterator[tuple[str, Look]]:
+    """What is looked at, one after the other; each is begun when it is its turn."""
+    template = own_template(weights, plan.sampling.of(datasets[0].task).extra.get("chat_template_kwargs", {}))
+    for each in live.replicas:
+        yield "samplers", _looked(plan, datasets, each, template, ports)
+    if len(live.replicas) > 1:
+        yield "replicas", _replicas(live, ports)
+
+
+async def _in_time(probe: str, look: Look) -> list[ServiceFinding]:
+    """A service that does not answer is met by the run, which knows how long to wait."""
+    try:
+        return await asyncio.wait_for(look, _LOOK_SECONDS)
+    except asyncio.TimeoutError:
+        return [ServiceFinding(probe, "SKIP", f"The service took more than {_LOOK_SECONDS} s.")]
+
+
+def causes(
+    plan: RunPlan, datasets: Sequence[PreparedDataset], live: LiveService, ports: Ports
+) -> tuple[ServiceFinding, ...]:
+    """What the probes of `diagnose` find in the service whose figures failed a gate, as far as there is time."""
+    if not _worth_it(plan, datasets):
+        return ()
+    ports.progress.say(f"A gate failed: looking for causes in the service, for {_SECONDS} s at most.")
+    found: list[ServiceFinding] = []
+
+    async def look() -> None:
+        subject = ports.open_subject(live.service, LIMITS)
+        try:
+            # Without log-probabilities most probes are blind.
+            if not any(each.tokens for each in await known(subject, [question("1+1=", max_tokens=1)])):
+                return
+            async for name, seen in diagnose(subject, lambda: _SECONDS):
+                found.extend([_finding(name, seen)] * (seen.state == "FAIL"))
+        finally:
+            await subject.close()
+
+    async def in_time() -> None:
+        with contextlib.suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(look(), _SECONDS)
+
+    run(run_checked(in_time(), live.check, ports.clock))
+    if not found:
+        ports.progress.say("No cause was found.")
+    for finding in found:
+        ports.progress.say(f"{finding.probe.capitalize()}: {finding.sentence}")
+    return tuple(found)
+
+
+def diagnose_line(settings: Settings) -> str:
+    """What looks for the cause, as it is typed."""
+    deployed = [settings.adapter or "", *(["--model", settings.model] if settings.model else [])]
+    service = ["--endpoint", settings.endpoint[0]] if settings.endpoint else deployed
+    return shlex.join(["model-accuracy-eval", "diagnose", *service])
+
+
+async def _replicas(live: LiveService, ports: Ports) -> list[ServiceFinding]:
+    """Whether all give the same answers the same chances."""
+    traces = {}
+    for each in live.replicas:
+        subject = ports.open_subject(each.service, LIMITS)
+        try:
+            traces[each.name] = await record(subject, each.name)
+        except BadData:
+            unknown = f"{each.name} shows no log-probabilities; whether replicas differ is not known."
+            return [ServiceFinding("replicas", "SKIP", unknown)]
+        finally:
+            await subject.close()
+    return [_finding("replicas", alike(traces))]
+
+
+def _worth_it(plan: RunPlan, datasets: Sequence[PreparedDataset]) -> list[PreparedDataset]:
+    """The datasets that the model writes answers for; none of a run that takes no longer than a look at the service."""
+    written = [each for each in datasets if each.task.kind == "generate"]
+    return written if _samples(plan, written) >= _FEWEST else []
+
+
+def _samples(plan: RunPlan, datasets: Sequence[PreparedDataset]) -> int:
+    return sum(len(each.problems) * plan.sampling.of(each.task).n for each in datasets)
+
+
+async def _looked(
+    plan: RunPlan, datasets: Sequence[PreparedDataset], live: LiveService, template: OwnTemplate | None, ports: Ports
+) -> list[ServiceFinding]:
+    samplings = {str(each): each for each in (plan.sampling.of(prepared.task) for prepared in datasets)}.values()
+    own = live.service.samplers.own if live.service.samplers else {}
+    settings = [DrawSetting(each.temperature or 0.0, each.top_p or 1.0, each.extra, own) for each in samplings]
+    choices = max(each for each in _REQUESTS if each <= plan.sampling.n)
+    at_once, fields = plan.client_limits.concurrency, settings[0].fields
+    found: dict[str, ProbeResult] = {}
+    subject = ports.open_subject(live.service, LIMITS)
+    try:
+        if template is not None:
+            found["template"] = await prompt_lengths(subject, template.count, fields, at_once)
+        found["samplers"] = await run_settings(
+            subject,
+            settings[:_SETTINGS],
+            draws=min(_REQUESTS[choices] * choices, _samples(plan, datasets) // 2),
+            choices=choices,
+            seed=plan.sampling.seed,
+            at_once=at_once,
+        )
+    finally:
+        await subject.close()
+    return [_finding(probe, each, live.name) for probe, each in found.items()]
+
+
+def _finding(probe: str, found: ProbeResult, replica: str = "") -> ServiceFinding:
+    sentence = f"{replica}: {found.sentence}" if replica else found.sentence
+    return ServiceFinding(probe, found.state, sentence, found.next_step)
