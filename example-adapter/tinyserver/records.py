@@ -22,6 +22,8 @@ class Job:
     echo: bool = False
     pictures: tuple[Floats, ...] = ()
     """What the prompt's patches are cut from, in order."""
+    ends: bool = True
+    """False: it goes on behind the token of the end."""
 
 
 @dataclass(frozen=True)

@@ -44,6 +44,7 @@ def read_chat(body: dict[str, Any], served: Served) -> Asked:
         max_tokens=_room(prompt, fields.whole(name, low=1), served, name),
         sampling=_sampling(fields),
         stops=fields.texts("stop"),
+        ends=not fields.flag("ignore_eos"),
         top=(top or 0) if wanted else None,
         pictures=pictures,
     )

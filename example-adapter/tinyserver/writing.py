@@ -94,7 +94,8 @@ class Writer:
         if score is not None:
             self._unsaid.append(score)
         text = self._stops.feed(tokenizer.text(token))
-        finish = "stop" if token == end_token or self._stops.hit else None if self._left else "length"
+        ended = (token == end_token and self.job.ends) or self._stops.hit
+        finish = "stop" if ended else None if self._left else "length"
         if finish is not None:
             text += self._stops.flush()
         elif not text:

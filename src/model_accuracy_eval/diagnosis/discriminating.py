@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from model_accuracy_eval.diagnosis.cache import SHOTS
 from model_accuracy_eval.diagnosis.known_answers import Complaint, Known, known_answers
-from model_accuracy_eval.diagnosis.neighbours import FILLERS
+from model_accuracy_eval.diagnosis.neighbours import FILLERS, kept_going
 from model_accuracy_eval.diagnosis.probe import QUESTIONS, question, short
 from model_accuracy_eval.ports import Subject
 from model_accuracy_eval.records import Fault, Request, ScoredReply
@@ -80,7 +80,8 @@ async def wrong(subject: Subject, asked: Sequence[Case]) -> list[SeenAnswer]:
     order = sorted(range(len(asked)), key=lambda at: asked[at].situation)
     for situation, places in groupby(order, key=lambda at: asked[at].situation):
         mine, at_once = list(places), SITUATIONS[situation]
-        fillers = islice(chain(_CROWD[-_LONG_ONES:], cycle(_CROWD[:-_LONG_ONES])), 2 * at_once if at_once > 1 else 0)
+        crowd = await kept_going(subject, _CROWD) if at_once > 1 else ()
+        fillers = islice(chain(crowd[-_LONG_ONES:], cycle(crowd[:-_LONG_ONES])), 2 * at_once if at_once > 1 else 0)
         together: list[tuple[int | None, tuple[Request, bool]]] = [
             *((at, (asked[at].known.request, asked[at].streamed)) for at in mine),
             *((None, (filler, True)) for filler in fillers),

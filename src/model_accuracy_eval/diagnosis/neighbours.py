@@ -16,6 +16,7 @@ from model_accuracy_eval.diagnosis.probe import (
     unanswered,
 )
 from model_accuracy_eval.ports import Subject
+from model_accuracy_eval.records import Request
 
 _LOADS = (2, 4, 8, 16, 32, 64)
 """Requests in flight."""
@@ -26,6 +27,13 @@ FILLERS = tuple(
     for number in range(3)
     for text in ("Write a poem about the number", "Explain step by step", _LONG[number], "1 1 1 1 1 1", "12+")
 )
+
+
+async def kept_going(subject: Subject, fillers: Sequence[Request]) -> Sequence[Request]:
+    """The same with answers up to their caps, where the service can be told so. Of short ones, fewer are in flight than
+    are asked for at once."""
+    endless = [replace(filler, extra={**filler.extra, "ignore_eos": True}) for filler in fillers]
+    return fillers if (await subject.ask(endless[:1]))[0].fault else endless
 
 
 def lacks_evidence(needles: Sequence[Needle]) -> ProbeResult | None:
@@ -79,6 +87,7 @@ async def _among(subject: Subject, needles: Sequence[Needle], level: int) -> Cha
     """As many requests in flight all the time, the needles anywhere among them."""
     dice = random.Random(level)  # noqa: S311 - the same order each time
     others = [*(replace(needle.request, max_tokens=64) for needle in _longest(needles)[:12]), *FILLERS]
+    others = [*await kept_going(subject, others)]
     dice.shuffle(others)
     fillers = [others[number % len(others)] for number in range(2 * level)]
     order = [*((needle, needle.request) for needle in needles), *((None, filler) for filler in fillers)]
