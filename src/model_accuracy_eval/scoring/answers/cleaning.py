@@ -3,6 +3,7 @@ thoughts, and without the next question that a base model goes on with."""
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 
 from model_accuracy_eval.records import Problem
 
@@ -29,7 +30,7 @@ _THOUGHTS = (
 )  # fmt: skip
 _MARKS = "<[◁"
 """What every mark begins with."""
-_ANY_MARK = re.compile("|".join(re.escape(mark) for pair in _THOUGHTS for mark in pair))
+_ANY_MARK = re.compile("|".join(map(re.escape, ("<|channel|>", *chain(*_THOUGHTS)))))
 _CHANNEL = re.compile(r"<\|channel\|>\s*(\w+)[^<]{0,60}(?:<\|constrain\|>[^<]{0,30})?<\|message\|>")
 _JOINED = "assistantfinal"
 """What is left of harmony's marks where a service drops its tokens and keeps their words."""
@@ -38,11 +39,11 @@ _JOINED = "assistantfinal"
 def cleaned(text: str) -> str | None:
     """What the reply says; None where it is nothing but thoughts, such as one that was cut off before it closed."""
     if any(mark in text for mark in _MARKS):
-        text = _without_any_thoughts(text)
+        if _ANY_MARK.search(text, _first(text, _MARKS)):
+            text = _without_any_thoughts(text)
         if (head := _HEAD.match(text)) is not None:
             text = text[head.end() :]
-        first = min(place for place in (text.find("<"), text.find("["), len(text)) if place >= 0)
-        if (end := _END.search(text, first)) is not None:
+        if (end := _END.search(text, _first(text, "<["))) is not None:
             text = text[: end.start()]
         if (answered := _ANSWERED.match(text)) is not None:
             text = answered[0]
@@ -51,13 +52,18 @@ def cleaned(text: str) -> str | None:
     return text if text and not text.isspace() else None
 
 
+def _first(text: str, marks: str) -> int:
+    """Where one of them stands first."""
+    return min((place for place in map(text.find, marks) if place >= 0), default=len(text))
+
+
 def lengths(text: str, reasoning: str = "") -> tuple[int, int]:
     """How many characters of a reply are thought, and how many are what it says."""
     if not any(mark in text for mark in _MARKS):
         return len(reasoning.strip()), len(text.strip())
     # A mark alone is no thought: some templates write an empty pair of them. So blanks do not count.
     answer = _visible(_without_any_thoughts(text))
-    bare = _visible(_CHANNEL.sub("", _ANY_MARK.sub("", text)))
+    bare = _visible(_ANY_MARK.sub("", _CHANNEL.sub("", text)))
     return _visible(reasoning) + max(0, bare - answer), answer
 
 

@@ -117,10 +117,15 @@ def _end_of_option(text: str, end: int, letter: str, choices: tuple[str, ...]) -
 # Weaker than a statement: a letter that is chosen, or called right, or alone.
 
 
+_CHOICES = (
+    "choose", "chose", "pick", "select", "going with", "go with", "wähle", "choisis", "elijo", "escolho", "scelgo",
+)  # fmt: skip
+_IT_IS = (" is", "'s", "’s", " must be", " should be")
+_CHOICE_WORDS = (*_CHOICES, *(f"it{word}" for word in _IT_IS), "选")
 # Patterns begin with letters, not with a condition: so the search takes a third of the time.
 _CHOSEN = re.compile(
-    r"(?:(?:choose|chose|pick|select|going with|go with|wähle|choisis|elijo|escolho|scelgo)\b(?:[ ]the\b)?"
-    r"|t(?<=\b[Ii]t)(?:[ ]is|['’]s|[ ]must[ ]be|[ ]should[ ]be)\b(?=[ ](?:not[ ])?[*(]{0,3}[A-Z]\b)"
+    rf"(?:(?:{'|'.join(_CHOICES)})\b(?:[ ]the\b)?"
+    rf"|t(?<=\b[Ii]t)(?:{'|'.join(_IT_IS)})\b(?=[ ](?:not[ ])?[*(]{{0,3}}[A-Z]\b)"
     rf"|选(?:择)?(?:选项|(?!项))){_FILLERS}{_OPENED}"
 )
 _CALLED_RIGHT = re.compile(
@@ -162,7 +167,9 @@ def _weaker(reply: SaidText) -> Value | None:
     Two of the same kind are none."""
     text = reply.text
     ending = max(0, len(text) - _LONGEST_ENDING)
-    for pattern in (_CHOSEN, _CALLED_RIGHT, _ALONE):
+    # Looking for each word takes a fifth of the time that looking for all of them takes.
+    has_choice = any(word in reply.low for word in _CHOICE_WORDS)
+    for pattern in (_CHOSEN, _CALLED_RIGHT, _ALONE) if has_choice else (_CALLED_RIGHT, _ALONE):
         if value := _only(pattern.finditer(text, ending), reply):
             return value
     for begin in (ending, text.rstrip().rfind("\n") + 1):
@@ -225,7 +232,8 @@ def _only(matches: Iterable[re.Match[str]], reply: SaidText) -> Value | None:
         if not beside and _BESIDE.search(text, max(0, start - 30), start):
             continue  # "which of A and B is right"
         end = _end_of_option(text, end, letter, problem.choices)
-        clause = max(0, start - 18, 1 + max(low.rfind(mark, 0, start) for mark in ",，.。"))
+        clause = max(0, start - 18)
+        clause = max(clause, 1 + max(low.rfind(mark, clause, start) for mark in ",，.。"))
         denied = is_denied(low, clause, start, end) or not is_meant(low, low.rfind("\n", 0, start) + 1, start)
         if letter in _offered(problem) and not denied:
             values.append(Value(None if beside else letter, start, end))

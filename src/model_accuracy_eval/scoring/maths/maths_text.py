@@ -76,7 +76,7 @@ WRAPPER = re.compile(
 def last_boxes(text: str) -> list[str]:
     r"""The last one, and those before it with no more than "and", "or" or a comma between: \boxed{1} or \boxed{2}."""
     boxes: list[str] = []
-    closings = _closings(text)
+    closings = _closings(text, max(0, text.find("\\")))
     end = 0
     for found in _BOX.finditer(text):
         start = found.end()
@@ -95,11 +95,11 @@ def last_boxes(text: str) -> list[str]:
     return boxes
 
 
-def _closings(text: str) -> dict[int, int]:
-    """For the place of each opening brace, that of the brace which closes it."""
+def _closings(text: str, start: int = 0) -> dict[int, int]:
+    """For the place of each opening brace from `start` on, that of the brace which closes it."""
     pairs: dict[int, int] = {}
     opened: list[int] = []
-    for brace in _BRACE.finditer(text):
+    for brace in _BRACE.finditer(text, start):
         if brace[0] == "{":
             opened.append(brace.start())
         elif brace[0] == "}" and opened:
