@@ -516,6 +516,27 @@ def _() -> None:
     drawn_by(change)
 
 
+@fault("a stop string's character banned in the next answer", "company")
+def _() -> None:
+    banned: list[int] = []
+
+    def begin(real: Any) -> Any:
+        def begun(self: Any, prompt: Any, tokenizer: Any) -> Any:
+            self.banned = banned.copy()
+            banned[:] = tokenizer.encode(self.job.stops[0][:1]) if self.job.stops else []
+            return real(self, prompt, tokenizer)
+
+        return begun
+
+    def without(writer: Any) -> Any:
+        scores = writer.scores.copy()
+        scores[writer.banned] = -1e9
+        return scores
+
+    around(writing.Writer, "begin", begin)
+    at_each_writing(without)
+
+
 @fault("wrong where a prompt of whole blocks is in the cache", "cache")
 def _() -> None:
     kept: set[tuple[int, ...]] = set()

@@ -34,7 +34,7 @@ class Company(NamedTuple):
             n=4 if self.several else 1,
             max_tokens=3 if self.stopped else 64,
             extra={"logprobs": self.told, **({"top_logprobs": 5} if self.told else {})}
-            | ({"stop": [" ", "1", "e"]} if self.stopped else {}),
+            | ({"stop": ["1", " ", "e"]} if self.stopped else {}),
         )
 
 

@@ -197,9 +197,6 @@ def level(figure: float) -> FigureLevel:
 # What a report says of the replicas of a service: who answered how much and how well, and which one differs.
 
 
-_CHECK = "Look at its card, its driver and its weights, and run again without it."
-
-
 def replica_notes(replicas: Sequence[ReplicaFigure], endpoints: Sequence[str] = ()) -> Iterator[str]:
     """One sentence about all of them, then one for each difference that is more than chance. `endpoints`: those that
     were named."""
@@ -211,7 +208,8 @@ def replica_notes(replicas: Sequence[ReplicaFigure], endpoints: Sequence[str] = 
         yield f"Nothing was answered by {', '.join(silent)}."
     if len(replicas) == 1:
         return
-    yield from map(_different, (each for each in replicas if each.differs))
+    different = [each for each in replicas if each.differs]
+    yield from [_two_differ(*different)] if len(replicas) == len(different) == 2 else map(_different, different)
     yield from map(_slower, (each for each in replicas if each.differs_in_speed))
     if not any(each.differs for each in replicas):
         yield from _alike(replicas)
@@ -224,13 +222,26 @@ def _shown(replica: ReplicaFigure) -> str:
 
 
 def _different(replica: ReplicaFigure) -> str:
-    points, interval = replica.points or 0.0, replica.interval
-    limits = f" (99 %: {interval.low:+.2f} to {interval.high:+.2f})" if interval else ""
-    how = "worse" if points < 0 else "better"
+    how = "worse" if (replica.points or 0.0) < 0 else "better"
     return (
-        f"The replica {replica.replica} answers the same problems {how} than the others: {points:+.2f} points{limits}. "
-        f"{_CHECK if points < 0 else 'Replicas of one service should not differ: look what is unlike.'}"
+        f"The replica {replica.replica} answers the same problems {how} than the others: {_difference(replica)}. "
+        "`diagnose` it, and look at its card, its driver and its weights."
     )
+
+
+def _two_differ(one: ReplicaFigure, two: ReplicaFigure) -> str:
+    """Some faults score better, so the worse of two is not the broken one for that."""
+    worse, better = sorted((one, two), key=lambda each: each.points or 0.0)
+    return (
+        f"The replica {worse.replica} answers the same problems worse than {better.replica}: {_difference(worse)}. "
+        "Which of them is at fault is not known: `diagnose` both."
+    )
+
+
+def _difference(replica: ReplicaFigure) -> str:
+    interval = replica.interval
+    limits = f" (99 %: {interval.low:+.2f} to {interval.high:+.2f})" if interval else ""
+    return f"{replica.points or 0.0:+.2f} points{limits}"
 
 
 def _slower(replica: ReplicaFigure) -> str:

@@ -12,6 +12,7 @@ from model_accuracy_eval.records import (
     Comparison,
     DatasetResult,
     GateResult,
+    ReplicaFigure,
     Report,
     RunPlan,
     RunSpeed,
@@ -42,7 +43,7 @@ from model_accuracy_eval.scoring.verdicts import gates
 from model_accuracy_eval.sinks import FILES
 from model_accuracy_eval.sinks.publisher import Publisher
 
-FindCauses = Callable[[], tuple[ServiceFinding, ...]]
+FindCauses = Callable[[Sequence[ReplicaFigure]], tuple[ServiceFinding, ...]]
 """Looks for faults in a service that is still there."""
 
 
@@ -101,7 +102,9 @@ def _evaluate(plan: RunPlan, ports: Ports, objections: Sequence[str], at_exit: E
         if isinstance(verdict, EvalError):
             trouble, verdict = trouble or verdict, (None, ())
         comparison, gate_results = verdict
-        ended = outcome.attempt("the service", lambda: _explained(asked, causes, gate_results, serving, timer))
+        replicas = replica_figures(dataset_results)
+        looking = partial(causes, replicas) if causes else None
+        ended = outcome.attempt("the service", lambda: _explained(asked, looking, gate_results, serving, timer))
     if isinstance(ended, EvalError):
         trouble = trouble or ended
     else:
@@ -127,7 +130,7 @@ def _evaluate(plan: RunPlan, ports: Ports, objections: Sequence[str], at_exit: E
             **ports.facts,
             **_weights_facts(weights_info),
         },
-        replicas=replica_figures(dataset_results),
+        replicas=replicas,
         speed=speed,
     )
     return report, store
@@ -204,7 +207,11 @@ def _infer(
 
 
 def _explained(
-    asked: Asked, causes: FindCauses | None, results: Sequence[GateResult], serving: ExitStack, timer: StageTimer
+    asked: Asked,
+    causes: Callable[[], tuple[ServiceFinding, ...]] | None,
+    results: Sequence[GateResult],
+    serving: ExitStack,
+    timer: StageTimer,
 ) -> Asked:
     """Where a gate failed, looks for the cause in the service while it is there; then ends the service."""
     with serving:

@@ -14,7 +14,7 @@ from model_accuracy_eval.diagnosis.reference import alike, record
 from model_accuracy_eval.diagnosis.run_settings import DrawSetting, run_settings
 from model_accuracy_eval.errors import AdapterFailed, BadData
 from model_accuracy_eval.ports import Ports
-from model_accuracy_eval.records import PreparedDataset, RunPlan, ServiceFinding
+from model_accuracy_eval.records import PreparedDataset, ReplicaFigure, RunPlan, ServiceFinding
 from model_accuracy_eval.run import thinking_probe
 from model_accuracy_eval.run.deploy import LiveService
 from model_accuracy_eval.run.own_template import OwnTemplate, own_template
@@ -29,6 +29,8 @@ _REQUESTS = {1: 160, 5: 80}
 """Choices of a request → how many requests draw first tokens."""
 _LOOK_SECONDS, _SECONDS = 60, 120
 """Before the run, and when a gate failed."""
+_MOST_SUSPECTS = 2
+"""Replicas in which causes are looked for, each for a part of the time."""
 _SETTINGS = 3
 """Of a run whose datasets are asked for with more of them, the first ones."""
 
@@ -81,28 +83,37 @@ async def _in_time(probe: str, look: Look) -> list[ServiceFinding]:
 
 
 def causes(
-    plan: RunPlan, datasets: Sequence[PreparedDataset], live: LiveService, ports: Ports
+    plan: RunPlan,
+    datasets: Sequence[PreparedDataset],
+    live: LiveService,
+    ports: Ports,
+    replicas: Sequence[ReplicaFigure] = (),
 ) -> tuple[ServiceFinding, ...]:
-    """What the probes of `diagnose` find in the service whose figures failed a gate, as far as there is time."""
+    """What the probes of `diagnose` find in the service whose figures failed a gate, as far as there is time; of
+    several replicas in those that differ."""
     if not _worth_it(plan, datasets):
         return ()
+    different = {each.replica for each in replicas if each.differs}
+    suspects = [each for each in live.replicas if each.name in different] or live.replicas
+    suspects = suspects[:_MOST_SUSPECTS]
     ports.progress.say(f"A gate failed: looking for causes in the service, for {_SECONDS} s at most.")
     found: list[ServiceFinding] = []
 
-    async def look() -> None:
-        subject = ports.open_subject(live.service, LIMITS)
+    async def look(suspect: LiveService) -> None:
+        subject = ports.open_subject(suspect.service, LIMITS)
         try:
             # Without log-probabilities most probes are blind.
             if not any(each.tokens for each in await known(subject, [question("1+1=", max_tokens=1)])):
                 return
             async for name, seen in diagnose(subject, lambda: _SECONDS):
-                found.extend([_finding(name, seen)] * (seen.state == "FAIL"))
+                found.extend([_finding(name, seen, suspect.name)] * (seen.state == "FAIL"))
         finally:
             await subject.close()
 
     async def in_time() -> None:
-        with contextlib.suppress(asyncio.TimeoutError):
-            await asyncio.wait_for(look(), _SECONDS)
+        for suspect in suspects:
+            with contextlib.suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(look(suspect), _SECONDS / len(suspects))
 
     run(run_checked(in_time(), live.check, ports.clock))
     if not found:

@@ -8,7 +8,7 @@ compared with their neighbours, which were asked at about the same time.
 Speed: neighbouring samples share the load of their moment, so blocks of samples are compared, by their signs.
 
 The most different replica is named first, and the others are compared without it, because it also makes the others
-look different.
+look different. Of two, each differs from the other.
 """
 
 from collections import defaultdict
@@ -64,7 +64,7 @@ def replica_figures(dataset_results: Sequence[DatasetResult]) -> tuple[ReplicaFi
             figure=100 * fsum(samples[name]) / len(samples[name]) if samples[name] else None,
             points=changes[name].points if name in changes else None,
             interval=changes[name].interval if name in changes else None,
-            differs=name in different,
+            differs=name in different or (len(names) == 2 and bool(different)),
             gap=median(known) if (known := [gap for gap in paces.get(name, ()) if gap is not None]) else None,
             ratio=ratios.get(name),
             differs_in_speed=name in slow,
