@@ -47,6 +47,23 @@ def test_the_probe_that_is_there_for_a_fault_sees_it(fault: str) -> None:
     assert SEEN[fault] in failed, done.out
 
 
+def test_parts_of_characters_that_are_told_as_one_token_are_no_fault() -> None:
+    """So does llama.cpp: usage counts more tokens than it tells, and its answers look less surprising than they are."""
+    likeliest = [{"token": text, "logprob": -0.7} for text in ("\ufffdz", "b")]
+    told = [{"token": "\ufffdz", "logprob": -0.7, "top_logprobs": likeliest}] * 4
+
+    async def answer(exchange: Exchange) -> None:
+        choice = {"index": 0, "message": {"content": "\ufffdz" * 4}, "finish_reason": "length"}
+        usage = {"prompt_tokens": len(exchange.body), "completion_tokens": 8}
+        exchange.reply(200, {"choices": [{**choice, "logprobs": {"content": told}}], "usage": usage})
+
+    with HttpServer(answer) as server:
+        _, findings = diagnosed(server.url, *only("cache", "surprise", "company"))
+    assert not [line for line in findings.values() if line.startswith("FAIL")]
+    assert findings["surprise"].startswith("SKIP")
+    assert "answers came alike twice" in findings["company"]
+
+
 @pytest.mark.slow
 def test_beside_a_healthy_replica_the_one_with_the_fault_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -85,7 +85,10 @@ class ServiceSubject:
             for choice in sorted(answer.choices, key=lambda choice: choice.index)
             for message in (choice.message,)
         ]
-        return _together(choices, wire_format.read_usage(answer.usage))
+        usage = wire_format.read_usage(answer.usage)
+        return _together(
+            choices if _are_told_one_by_one(choices, usage) else list(map(_without_tokens, choices)), usage
+        )
 
     async def rescored(self, prompt: str, tokens: int) -> ReadAgain | Fault:
         fields: JSONObject = {"logprobs": 1, "temperature": 0.0}
@@ -149,6 +152,18 @@ class ServiceSubject:
 
     async def close(self) -> None:
         await self._chat.close()
+
+
+def _are_told_one_by_one(choices: Sequence[ScoredReply], usage: Usage | None) -> bool:
+    """Parts of a character may be tokens of their own, which some services tell together, as one."""
+    if usage is None or usage.completion_tokens is None or not any("\ufffd" in choice.text for choice in choices):
+        return True
+    ends = sum(choice.finish_reason == "stop" for choice in choices)  # tokens that are not told
+    return sum(len(choice.tokens) for choice in choices) + ends >= usage.completion_tokens
+
+
+def _without_tokens(choice: ScoredReply) -> ScoredReply:
+    return msgspec.structs.replace(choice, tokens=())
 
 
 def _together(choices: Sequence[ScoredReply], usage: Usage | None) -> ScoredReply | Fault:

@@ -72,6 +72,8 @@ async def company(subject: Subject, needles: Sequence[Needle]) -> ProbeResult:
     hot = await hot_requests(subject, needles, _DRAWN)
     mild = [replace(needle.request, temperature=1.0, seed=500 + at) for at, needle in enumerate(needles[:_DRAWN])]
     greedy = await known_answers(subject, [needle.request for needle in needles])
+    if skipped := lacks_evidence(greedy):
+        return skipped
     kinds = (
         _Mine("Greedy answers with log-probabilities", greedy, streamed=False),
         _Mine("Greedy answers that are streamed", greedy, streamed=True),
@@ -82,7 +84,7 @@ async def company(subject: Subject, needles: Sequence[Needle]) -> ProbeResult:
     for mine in kinds:
         seen = {each: await _among(subject, mine, [each.of(other) for other in others]) for each in COMPANIES}
         usual = seen[COMPANIES[0]]
-        if mine.knowns is greedy and (silent := unanswered(usual.asked, len(needles))):
+        if mine.knowns is greedy and (silent := unanswered(usual.asked, len(greedy))):
             return silent
         asked += sum(found.asked for found in seen.values())
         wrong = [each for each, found in seen.items() if found.exceeds(usual)]

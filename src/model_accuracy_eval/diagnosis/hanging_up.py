@@ -28,11 +28,13 @@ async def hanging_up(subject: Subject, needles: Sequence[Needle]) -> ProbeResult
         return skipped
     hot = await hot_requests(subject, needles, _LONG_ONES)
     knowns = await known_answers(subject, [*hot, *(needle.request for needle in needles)])
+    if skipped := lacks_evidence(knowns):
+        return skipped
     longest = hot or [needle.request for needle in sorted(needles, key=lambda needle: -len(needle.text))[:8]]
     given_up = [replace(request, max_tokens=256, seed=None) for request in longest * _TIMES]
     asked = [(known.request, bool(number % 2)) for number, known in enumerate(knowns)]
     usual = judged(knowns, await subject.abandon([(each, _NEVER) for each in given_up], asked, _BESIDE))
-    if silent := unanswered(usual.asked, len(needles)):
+    if silent := unanswered(usual.asked, len(knowns)):
         return silent
     if usual.exceeds(usual):
         return ProbeResult("SKIP", f"Answers change beside others where nobody hangs up: {usual.shown}.")

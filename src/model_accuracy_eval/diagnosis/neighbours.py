@@ -36,11 +36,11 @@ async def kept_going(subject: Subject, fillers: Sequence[Request]) -> Sequence[R
     return fillers if (await subject.ask(endless[:1]))[0].fault else endless
 
 
-def lacks_evidence(needles: Sequence[Needle]) -> ProbeResult | None:
+def lacks_evidence(needles: Sequence[object]) -> ProbeResult | None:
     """Where too few answers stay the same by themselves, nothing can be said about what changes them."""
     if len(needles) >= ENOUGH:
         return None
-    return ProbeResult("SKIP", f"Only {len(needles)} questions are answered alike twice, of {ENOUGH} that are needed.")
+    return ProbeResult("SKIP", f"Only {len(needles)} answers came alike twice, of {ENOUGH} that are needed.")
 
 
 async def load(subject: Subject, needles: Sequence[Needle]) -> ProbeResult:

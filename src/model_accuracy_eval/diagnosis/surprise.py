@@ -43,6 +43,8 @@ _SPREAD = 5.0
 """Nats of standard deviation that a sum must have before it is judged."""
 _FRESH = 0.05
 """The chance of a token that was written before, below which a penalty on repetition changes nothing."""
+_MOST_UNTOLD = 0.02
+"""Of answers: what is left out by what was drawn makes the others less surprising."""
 _SURE = 4.5
 """Standard deviations off that are a fault, in any of some 14 sums: about 1 in 10,000 healthy services."""
 
@@ -105,10 +107,8 @@ async def _drawn_with(sampler: TokenSampler, count: int, subject: Subject, needl
     ]
     replies = await subject.scored(asked, at_once=_AT_ONCE)
     answers = [reply.tokens for reply in replies if not isinstance(reply, Fault)]
-    if silent := unanswered(len(answers), len(asked)):
+    if silent := unanswered(len(answers), len(asked)) or _untold(answers):
         return silent
-    if not any(token.likeliest for tokens in answers for token in tokens[1:]):
-        return ProbeResult("SKIP", "The service shows no log-probabilities of what it draws behind a first token.")
     drawn = [one for tokens in answers for one in _drawn(tokens, sampler)]
     with_ = f"With {sampler}, "
     if shunned := _shunned(drawn):
@@ -135,6 +135,17 @@ async def _drawn_with(sampler: TokenSampler, count: int, subject: Subject, needl
     if not judged:
         return ProbeResult("SKIP", "The answers are too sure of themselves to tell how they are drawn.")
     return ProbeResult("PASS", f"{judged:,} with {sampler}")
+
+
+def _untold(answers: Sequence[Sequence[ScoredToken]]) -> ProbeResult | None:
+    if not any(token.likeliest for tokens in answers for token in tokens[1:]):
+        return ProbeResult("SKIP", "The service shows no log-probabilities of what it draws behind a first token.")
+    untold = sum(not tokens for tokens in answers)
+    if untold <= _MOST_UNTOLD * len(answers):
+        return None
+    return ProbeResult(
+        "SKIP", f"The service does not tell the tokens of {untold} of {len(answers)} answers one by one."
+    )
 
 
 def _shunned(drawn: Sequence[Drawn]) -> str:
