@@ -86,9 +86,9 @@ class ServiceSubject:
             for message in (choice.message,)
         ]
         usage = wire_format.read_usage(answer.usage)
-        return _together(
-            choices if _are_told_one_by_one(choices, usage) else list(map(_without_tokens, choices)), usage
-        )
+        if not _are_told_one_by_one(choices, usage, request.max_tokens):
+            choices = [msgspec.structs.replace(choice, tokens=()) for choice in choices]
+        return _together(choices, usage)
 
     async def rescored(self, prompt: str, tokens: int) -> ReadAgain | Fault:
         fields: JSONObject = {"logprobs": 1, "temperature": 0.0}
@@ -154,16 +154,14 @@ class ServiceSubject:
         await self._chat.close()
 
 
-def _are_told_one_by_one(choices: Sequence[ScoredReply], usage: Usage | None) -> bool:
-    """Parts of a character may be tokens of their own, which some services tell together, as one."""
-    if usage is None or usage.completion_tokens is None or not any("\ufffd" in choice.text for choice in choices):
-        return True
+def _are_told_one_by_one(choices: Sequence[ScoredReply], usage: Usage | None, cap: int | None) -> bool:
+    """Parts of a character may be tokens of their own, which some services tell together, as one, or not at all."""
+    told, counted = sum(len(choice.tokens) for choice in choices), usage.completion_tokens if usage else None
     ends = sum(choice.finish_reason == "stop" for choice in choices)  # tokens that are not told
-    return sum(len(choice.tokens) for choice in choices) + ends >= usage.completion_tokens
-
-
-def _without_tokens(choice: ScoredReply) -> ScoredReply:
-    return msgspec.structs.replace(choice, tokens=())
+    if counted is None or told + ends >= counted:
+        return True
+    are_at_their_cap = not ends and counted == len(choices) * (cap or 0)
+    return not are_at_their_cap and not any("\ufffd" in choice.text for choice in choices)
 
 
 def _together(choices: Sequence[ScoredReply], usage: Usage | None) -> ScoredReply | Fault:

@@ -128,7 +128,8 @@ def act(context: ActionContext, parts: "ActionParts") -> int:
     if parts.mode == "command":
         return action_command.obey(context, parts.github, parts.step)
     publisher = Publisher(parts.sinks, warn=parts.step.warning)
-    if context.admit_only and _is_admitted(context, parts):
+    refusal = _admitted_only(context, parts) if context.admit_only else None
+    if context.admit_only and refusal is None:
         return 0
     if parts.mode == "plan":
         _admit(context, parts)
@@ -137,7 +138,10 @@ def act(context: ActionContext, parts: "ActionParts") -> int:
         return 0
     publisher.begin()
     try:
-        if parts.mode == "verdict":
+        if refusal is not None:
+            outcome = error_outcome(refusal)
+            publisher.publish(outcome, None)
+        elif parts.mode == "verdict":
             _admit(context, parts, publisher.published)
             outcome = parts.models_verdict()
             publisher.publish(outcome, None)
@@ -158,17 +162,16 @@ def _admit(context: ActionContext, parts: "ActionParts", published: Published = 
         raise BadValue(" ".join(dict.fromkeys(parts.problems)))
 
 
-def _is_admitted(context: ActionContext, parts: "ActionParts") -> bool:
-    """Decides alone; a refusal is then published like that of a run."""
+def _admitted_only(context: ActionContext, parts: "ActionParts") -> EvalError | None:
+    """Decides alone. Returns the refusal, which is published like that of a run."""
     try:
         _admit(context, parts)
-    except EvalError:
-        return False
+    except EvalError as refusal:
+        return refusal
     try:
         evaluations = parts.evaluations()
     except EvalError as refusal:
-        parts.problems.append(refusal.sentence)
-        return False
+        return BadValue(refusal.sentence)
     parts.step.output("conclusion", "admitted")
     parts.step.output("evaluations", json.dumps(evaluations))
     parts.step.output("models", str(len(evaluations)))
@@ -177,7 +180,7 @@ def _is_admitted(context: ActionContext, parts: "ActionParts") -> bool:
         f"{context.actor.login} may evaluate {context.adapter_repository} at commit {context.adapter_commit}.",
         title="Admitted",
     )
-    return True
+    return None
 
 
 def _evaluate(context: ActionContext, parts: "ActionParts", publisher: Publisher) -> Outcome:

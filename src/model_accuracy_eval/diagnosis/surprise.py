@@ -176,7 +176,10 @@ def _drawn(tokens: Sequence[ScoredToken], sampler: TokenSampler) -> Iterator[Dra
     """Every token whose chances are told, and clear."""
     written: set[str] = set()
     for place, token in enumerate(tokens):
-        told = chances_of(token)
+        # Some services tell the drawn token in the place of the last of the likeliest. Without that one, what is told
+        # does not depend on the draw.
+        likeliest = sorted(token.likeliest, key=lambda pair: -pair[1])[:-1]
+        told = chances_of(replace(token, likeliest=tuple(likeliest)))
         if token.likeliest and (sampler == NEUTRAL or (is_known(told) and sampler.is_clear(told))):
             chances = sampler.of(told)
             again = _again(chances, token.text, written) if written else None

@@ -102,7 +102,7 @@ def chances_of(token: ScoredToken) -> Chances:
     """What could have stood at its place. A text that several tokens have, such as a part of a character or none, is
     none of them, and no other one is that is shown so: samplers tell them apart."""
     times = Counter(text for text, _ in token.likeliest)
-    unclear = {shown(text) for text in times if times[text] > 1}
+    unclear = {shown(text) for text in times if times[text] > 1 or "\ufffd" in text}
     chances = {text: exp(min(logprob, 0.0)) for text, logprob in token.likeliest if shown(text) not in unclear}
     return {**chances, REST: max(0.0, 1.0 - sum(chances.values()))}
 

@@ -11,7 +11,9 @@ from tests.servers.git_server import git_server
 from tests.simulator.commands import pairs
 from tests.simulator.scene import Adapter
 
+from model_accuracy_eval.commands import action
 from model_accuracy_eval.commands.action import ActionStep
+from model_accuracy_eval.errors import Refused
 from model_accuracy_eval.records.report import ActionContext, Actor
 from model_accuracy_eval.system.clock import SignalClock
 
@@ -149,3 +151,19 @@ def test_admission_alone_evaluates_nothing(tmp_path: Path) -> None:
         assert stage.check["conclusion"] == "action_required"
         assert pairs((tmp_path / "outputs").read_bytes())["conclusion"] == "refused"
         assert (stage.checked_out, stage.planned) == (False, False)
+
+
+def test_a_refusal_is_the_last_word_of_an_admission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the next look would admit, as after an outage: such a job has no NPU, and evaluates nothing."""
+    looks = iter([Refused("GitHub could not be asked.")])
+
+    def look(_context: ActionContext, _github: object) -> None:
+        for refusal in looks:
+            raise refusal
+
+    monkeypatch.setattr(action, "check_admission", look)
+    with FakeGitHub() as hub:
+        stage = Stage(hub, adapter=tmp_path)
+        assert stage.run(admit_only=True) == 3
+        assert (stage.checked_out, stage.planned) == (False, False)
+        assert "GitHub could not be asked." in stage.log.getvalue()
