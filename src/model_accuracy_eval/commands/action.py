@@ -114,9 +114,9 @@ def _run_step() -> int:
                 return act(parts.context, parts)
         except Exception as error:  # noqa: BLE001 - a step that fails says why where its readers look
             failure = error if isinstance(error, EvalError) else Defect.from_exception(error)
-            step.step.error(failure.sentence, title="No evaluation")
+            step.runner.error(failure.sentence, title="No evaluation")
             if isinstance(failure, Defect):
-                step.step.say(failure.detail)
+                step.runner.say(failure.detail)
             return failure.exit_code
 
 
@@ -229,33 +229,33 @@ class ActionStep:
     def __init__(self, environment: Mapping[str, str], clock: SignalClock) -> None:
         self.environment = environment
         self.clock = clock
-        self.step = Runner(environment, sys.stdout)
+        self.runner = Runner(environment, sys.stdout)
         self.problems: list[str] = []
         """What is wrong with the inputs, as sentences. They are told like any refusal: after admission, by a check."""
-        self.tokens = {name: Secret(self.step.input(name), name) for name in SECRETS}
+        self.tokens = {name: Secret(self.runner.input(name), name) for name in SECRETS}
         for token in self.tokens.values():
             if token:
-                self.step.mask(token.reveal())
+                self.runner.mask(token.reveal())
 
     @contextmanager
     def parts(self) -> Iterator["ActionParts"]:
         """Yields everything outside the program that the step uses."""
-        if self.step.is_set("token") and not self.tokens["token"]:
+        if self.runner.is_set("token") and not self.tokens["token"]:
             raise BadValue(
                 "The input 'token' is empty: the secret or variable that it names is not set. Leave the input out, and "
                 "the workflow's own token is taken."
             )
         self._refuse_unknown()
-        if older := older_inputs(self.step):
-            self.step.notice(
+        if older := older_inputs(self.runner):
+            self.runner.notice(
                 f"Now lines of `settings`, and taken as inputs in this version still: {', '.join(older)}.",
                 title="Older inputs",
             )
-        given = given_inputs(self.step, self.noted())
+        given = given_inputs(self.runner, self.noted())
         own = ActionInputs(**self.typed(given, ActionInputs.__struct_fields__))
         with (
             closing(self.requester(own.adapter_repository)) as requester,
-            temporary_folder(self.environment, self.step) as folder,
+            temporary_folder(self.environment, self.runner) as folder,
             languages.reading(own.language or languages.language()),
         ):
             yield ActionParts(self, requester, folder, given, own)
@@ -274,7 +274,7 @@ class ActionStep:
         return GitHubRequester(self.environment, own.reveal(), self.clock, others=others)
 
     def _app(self) -> Installation | None:
-        number, key = self.step.input("app-id"), self.tokens["app-private-key"]
+        number, key = self.runner.input("app-id"), self.tokens["app-private-key"]
         if bool(number) != bool(key):
             lacks = "app-private-key" if number else "app-id"
             raise BadValue(
@@ -282,7 +282,7 @@ class ActionStep:
             )
         if not key:
             return None
-        return Installation(self.environment, number, key.reveal(), self.clock, self.step.mask)
+        return Installation(self.environment, number, key.reveal(), self.clock, self.runner.mask)
 
     def typed(self, given: Mapping[str, Given], fields: Collection[str]) -> dict[str, Any]:
         """The values for these fields, without those that are none, which are problems."""
@@ -311,19 +311,19 @@ class ActionStep:
 
     def sweep(self) -> None:
         """Runs the post step: closes and removes what a killed main step left behind."""
-        if checks := check_sink.left_open(self.step):
+        if checks := check_sink.left_open(self.runner):
             with GitHubRest(self.requester()) as github:
                 for check in checks:
                     check_sink.close(check, github)
-        if folder := self.step.state(STATE_FOLDER):
-            remove(folder, self.step.warning)
-        if run_id := self.step.state(_STATE_RUN):
+        if folder := self.runner.state(STATE_FOLDER):
+            remove(folder, self.runner.warning)
+        if run_id := self.runner.state(_STATE_RUN):
             self.sweep_containers(Labels(repository=self.environment.get("GITHUB_REPOSITORY", ""), run_id=run_id))
 
     def sweep_containers(self, labels: Labels) -> None:
         """Removes containers whose owner is gone, and those of the run that the labels name."""
         for name in sweep_containers(labels, self.environment):
-            self.step.notice(f"The container {name} was left behind and is removed.")
+            self.runner.notice(f"The container {name} was left behind and is removed.")
 
 
 class ActionParts:
@@ -338,7 +338,7 @@ class ActionParts:
         given: Mapping[str, Given],
         own: ActionInputs,
     ) -> None:
-        self._step, self.step = step, step.step
+        self._step, self.step = step, step.runner
         self.github = GitHubRest(requester)
         self.problems = step.problems
         self._requester = requester
@@ -366,7 +366,7 @@ class ActionParts:
         self.needs_adapter = not first.endpoint and mode not in {"merge", "eval", "verdict"}
         self._adapter = AdapterCheckout(folder, step.environment, own, step.tokens, step.clock)
         self.context = self._adapter.context(
-            step.step.event(),
+            step.runner.event(),
             requester,
             admit_only=mode == "admit",
             label=first.label,
@@ -494,16 +494,16 @@ class ActionParts:
     def run_ports(self, plan: RunPlan, checked_out: CheckedOut | None) -> Ports:
         step, context = self._step, self.context
         if plan.settings.runtime == "container":
-            step.step.save(_STATE_RUN, plan.run_id)
+            step.runner.save(_STATE_RUN, plan.run_id)
             step.sweep_containers(Labels(repository=context.repository))
         user, facts = None, {}
         if obeyed := process_environment.obeyed(step.environment):
             facts["obeyed variables"] = ", ".join(obeyed)
-            step.step.notice(f"The environment says whom this step talks to: {', '.join(obeyed)}.")
+            step.runner.notice(f"The environment says whom this step talks to: {', '.join(obeyed)}.")
         if checked_out:
             user = _adapter_user(plan, allow_unsafe=self._inputs.allow_unsafe)
             if user:
-                step.step.hide_files()
+                step.runner.hide_files()
             if user and plan.settings.baseline and not is_artifact(plan.settings.baseline):
                 user.refuse_answers(plan.settings.baseline)
             facts |= {"tree": checked_out.tree, "deploy.sh": _confinement(plan, user)}
