@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 from model_accuracy_eval.diagnosis.probe import QUESTIONS, SURE, ProbeResult, question
 from model_accuracy_eval.diagnosis.token_chances import (
-    REST,
     Chances,
     FirstTokens,
     TokenSampler,
+    among,
     as_shown,
     chances_of,
     entropy,
@@ -121,9 +121,9 @@ class _Look(NamedTuple):
         }
         for request, reply in zip(requests, await self.subject.ask(requests, self.at_once), strict=True):
             counts = found[request.messages[-1].content].counts
-            texts = [(choice.reasoning + choice.text).strip() for choice in reply.choices]
+            texts = [choice.reasoning + choice.text for choice in reply.choices]
             kinds += [len(set(texts))] if texts else []
-            counts.update(text if text in told[request.messages[-1].content] else REST for text in texts)
+            counts.update(among(told[request.messages[-1].content], text) for text in texts)
         return list(found.values()), kinds
 
 

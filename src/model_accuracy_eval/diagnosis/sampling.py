@@ -15,6 +15,7 @@ from model_accuracy_eval.diagnosis.token_chances import (
     REST,
     Chances,
     TokenSampler,
+    among,
     as_shown,
     chances_of,
     entropy,
@@ -119,8 +120,7 @@ async def draws(
     told_of = {one.text: one.shown for ones in questions.values() for one in ones}
     for (sampler, one, _), reply in zip(asked, replies, strict=True):
         if not isinstance(reply, Fault):
-            text = reply.text.strip()
-            drawn[sampler][one.text][text if text in told_of[one.text] else REST] += 1
+            drawn[sampler][one.text][among(told_of[one.text], reply.text)] += 1
     return drawn
 
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from model_accuracy_eval.diagnosis.probe import Needle, ProbeResult, text_of, unanswered
 from model_accuracy_eval.diagnosis.sampling import OpenQuestion, spreads
-from model_accuracy_eval.diagnosis.token_chances import REST, chances_of, likeliest_sampler, shown, unlikely
+from model_accuracy_eval.diagnosis.token_chances import REST, among, chances_of, likeliest_sampler, unlikely
 from model_accuracy_eval.ports import Subject
 from model_accuracy_eval.records import Fault, Request, ScoredReply, ScoredToken
 
@@ -90,9 +90,7 @@ async def _drawn(subject: Subject, one: OpenQuestion, row: _Row, later: int = 0)
     extra = {} if row.streamed else {"logprobs": False}
     asked = [(replace(one.request, seed=seed, extra=extra), row.streamed) for seed in numbers]
     replies = await subject.answered(asked, row.at_once)
-    texts = [reply.text.strip() for reply in replies if not isinstance(reply, Fault)]
-    told = one.shown
-    return Counter(text if text in told else REST for text in texts)
+    return Counter(among(one.shown, reply.text) for reply in replies if not isinstance(reply, Fault))
 
 
 async def _texts(subject: Subject, request: Request, numbers: Sequence[int]) -> list[str | None]:
@@ -167,8 +165,7 @@ async def _choices(subject: Subject, one: OpenQuestion, first_seed: int) -> Prob
             )
     told = one.shown
     for number in range(_CHOICES):
-        texts = [shown(each[number].tokens[0].text) for each in given if each[number].tokens]
-        drawn = Counter(text if text in told else REST for text in texts)
+        drawn = Counter(among(told, each[number].tokens[0].text) for each in given if each[number].tokens)
         if unlikely(drawn, told) <= _SURE:
             actual = likeliest_sampler({one.text: drawn}, {one.text: one.chances})
             looks = f", but as with {actual}" if actual else ""

@@ -14,7 +14,7 @@ from model_accuracy_eval.records import ScoredToken
 Shares = NDArray[numpy.float64]
 Chances = dict[str, float]
 """Text of a token → its chance. What is not among the likeliest tokens is one text of its own, `REST`."""
-REST = "\0"
+REST = "\0 any other"
 _LEAST = 1e-9
 """The chance of a token that was drawn though nothing is left for it."""
 _SIMULATED = 4000
@@ -171,6 +171,11 @@ def shown(token: str) -> str:
     bare = token.strip()
     is_special = bare.startswith("<") and bare.endswith(">") and len(bare) > 2
     return "" if is_special else bare
+
+
+def among(told: Chances, text: str) -> str:
+    """What of the texts that were told a reply is."""
+    return bare if (bare := shown(text)) in told else REST
 
 
 class FirstTokens(NamedTuple):

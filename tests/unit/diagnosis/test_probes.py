@@ -11,7 +11,7 @@ from tests.fake_ports import MuteSubject
 from model_accuracy_eval.diagnosis.probe import QUESTIONS, Needle, question
 from model_accuracy_eval.diagnosis.probes import PROBES
 from model_accuracy_eval.diagnosis.surprise import surprise
-from model_accuracy_eval.diagnosis.token_chances import REST, TokenSampler, chances_of
+from model_accuracy_eval.diagnosis.token_chances import REST, TokenSampler, among, as_shown, chances_of
 from model_accuracy_eval.records import Choice, Fault, Reply, Request, ScoredReply, ScoredToken, Timings
 
 BUSY = Fault(kind="failed", sentence="HTTP 503.")
@@ -67,10 +67,13 @@ class Drawing(Giving):
         seed: int,
         evenness: float = 0.7,
         texts: Sequence[str] = tuple(map(str, range(12))),
+        *,
+        tells_drawn: bool = False,
     ) -> None:
-        """`evenness`: of the chances, of which only eight are told. `texts`: of the twelve tokens."""
+        """`evenness`: of the chances, of which only eight are told; `tells_drawn`: a ninth in the place of the last, if
+        it is drawn. `texts`: of the twelve tokens."""
         super().__init__(up=1000)
-        self._change, self._texts = change, texts
+        self._change, self._texts, self._tells_drawn = change, texts, tells_drawn
         self._dice = np.random.default_rng(seed)
         self._chances = self._dice.dirichlet(np.full(12, evenness), size=13)
 
@@ -89,6 +92,8 @@ class Drawing(Giving):
                 odds[order[before >= request.top_p]] = 0.0
             drawn.append(int(self._dice.choice(12, p=odds / odds.sum())))
             told = np.argsort(-chances)[:8]
+            if self._tells_drawn and drawn[-1] not in told:
+                told[-1] = drawn[-1]
             likeliest = tuple((self._texts[at], float(np.log(max(chances[at], 1e-300)))) for at in told)
             tokens.append(
                 ScoredToken(self._texts[drawn[-1]], float(np.log(max(chances[drawn[-1]], 1e-300))), likeliest)
@@ -117,13 +122,22 @@ def test_what_changes_the_draws_behind_a_first_token_is_told(
     assert words in result.sentence
 
 
+@pytest.mark.parametrize("tells_drawn", [False, True])
 @pytest.mark.parametrize(
-    ("evenness", "texts"), [(0.7, range(12)), (5.0, range(12)), (0.3, [1, 1, 1, 1, 1, 1, 6, 7, 8, 9, 10, 11])]
+    ("evenness", "texts"),
+    [
+        (0.7, range(12)),
+        (5.0, range(12)),
+        (0.3, [1, 1, 1, 1, 1, 1, 6, 7, 8, 9, 10, 11]),
+        (5.0, ["\ufffd"] * 5 + [*"\0abcdef"]),
+    ],
 )
-def test_draws_as_the_chances_say_are_no_fault(evenness: float, texts: Sequence[int]) -> None:
+def test_draws_as_the_chances_say_are_no_fault(evenness: float, texts: Sequence[object], tells_drawn: bool) -> None:
     """Of ten services of their own: with a rest that is not told, be it large, and tokens that show one text."""
     shown = tuple(map(str, texts))
-    services = [Drawing(lambda chances, drawn: chances, seed, evenness, shown) for seed in range(10)]
+    services = [
+        Drawing(lambda chances, drawn: chances, seed, evenness, shown, tells_drawn=tells_drawn) for seed in range(10)
+    ]
     assert {asyncio.run(surprise(service, NEEDLES)).state for service in services} == {"PASS"}
 
 
@@ -133,6 +147,12 @@ def test_the_rest_is_no_token_of_its_own() -> None:
     assert TokenSampler(top_p=0.8).of(chances) == pytest.approx({"a": 0.6 / 0.85, "b": 0.25 / 0.85})
     assert not TokenSampler(top_p=0.6).is_clear(chances)
     assert TokenSampler(top_p=0.7).is_clear(chances)
+
+
+def test_a_mark_that_a_reply_shows_is_the_token_that_ends_others() -> None:
+    """Some services show such tokens, and some leave them out."""
+    told = as_shown({"<think>": 0.3, "a": 0.6, REST: 0.1})
+    assert [among(told, text) for text in ("<think>", "", " a", "b")] == ["", "", "a", REST]
 
 
 def test_tokens_without_a_text_are_no_blank() -> None:
