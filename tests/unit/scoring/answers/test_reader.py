@@ -238,6 +238,7 @@ def test_every_mark_serves_every_kind(reply: str, kind: str, right: str, other: 
         ("number_answer", "For x = 3 the left side is also undefined.", None),
         ("number_answer", "The answer is 2:00 pm.", "2"),
         ("number_answer", "The sum is 5.\nThe answer is $\\infty$", None),
+        ("number_answer", "The sum is 5.\nThe answer is $\\text{none}$", None),
         ("number_answer", "It is 5.\nAnswer: infinite\n6 of them", None),
         # what breaks off says what it said before
         ("number_answer", "The answer is -\\frac{1}{2}.\nThe answer is -\\frac{1", "-0.5"),

@@ -180,14 +180,26 @@ def test_weighed_options(name: str, data: st.DataObject, n: int, options: int) -
     check(data, task(pipe(name), kind="choice"), asked, weighed, n)
 
 
-def test_a_lost_answer_may_be_long_enough_for_all() -> None:
-    """Where the others are too short, BLEU gains more by words than it loses by wrong ones."""
-    right = [" ".join(f"w{number}" for number in range(120)), " ".join(f"v{number}" for number in range(10))]
-    asked = [problem(number, words) for number, words in enumerate(right)]
-    short = text(" ".join(f"w{number}" for number in range(60)))
-    row = figures(task(pipe("bleu")), asked, [[short], [None]])["bleu"]
-    completions = [right[1], right[1] + " z" * 70]
-    values = [figures(task(pipe("bleu")), asked, [[short], [text(one)]])["bleu"].value for one in completions]
+LONG = [" ".join(f"w{number}" for number in range(120)), " ".join(f"v{number}" for number in range(10))]
+SHORT = ["abcde", "abcde", "".join(map(chr, range(ord("0"), ord("z")))), "fghijk"]
+
+
+@pytest.mark.parametrize(
+    ("name", "right", "said", "copy_and_better"),
+    [
+        # Where the others are too short, BLEU gains more by words than it loses by wrong ones.
+        ("bleu", LONG, [LONG[0][: LONG[0].index(" w60")]], [LONG[1], LONG[1] + " z" * 70]),
+        # Where no other answer has six characters, chrF does not look at the sixes of a long right answer.
+        ("chrf", SHORT, ["abcde", "abcde", "01234"], ["fghijk", "fghij"]),
+    ],
+)
+def test_a_lost_answer_may_do_better_than_a_copy(
+    name: str, right: list[str], said: list[str], copy_and_better: list[str]
+) -> None:
+    """By its length alone."""
+    asked, known = [problem(number, words) for number, words in enumerate(right)], [[text(words)] for words in said]
+    row = figures(task(pipe(name)), asked, [*known, [None]])[name]
+    values = [figures(task(pipe(name)), asked, [*known, [text(one)]])[name].value for one in copy_and_better]
     assert (values[1] or 0.0) > (values[0] or 0.0)
     assert all(within(row, value) for value in values)
 

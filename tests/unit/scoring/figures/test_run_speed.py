@@ -1,7 +1,6 @@
 """How fast a service was, from time stamps that a clock of its own has made."""
 
 import random
-from collections.abc import Iterator
 
 import numpy
 import pytest
@@ -33,25 +32,29 @@ def measured(samples: list[TimedSample], client: ClientLoad = IDLE) -> RunSpeed:
     return speed
 
 
-def inside(samples: list[TimedSample], at_once: int) -> Iterator[TimedSample]:
-    """Those that were sent while nearly all workers were busy, counted in another way."""
+def loaded(samples: list[TimedSample]) -> tuple[float, float]:
+    """From when until when nearly as many requests were under way as ever, counted in another way."""
 
     def busy(moment: float) -> int:
         return sum(each.sent <= moment < each.sent + each.e2e for each in samples)
 
-    full = [each.sent for each in samples if busy(each.sent) >= 0.8 * at_once]
-    return (each for each in samples if full[0] <= each.sent <= full[-1])
+    moments = [moment for each in samples for moment in (each.sent, each.sent + each.e2e)]
+    most = max(map(busy, moments))
+    full = [moment for moment in moments if busy(moment) >= 0.8 * most]
+    return min(full), min(moment for moment in moments if moment > max(full))
 
 
 def test_latencies_are_numpys_percentiles_of_the_loaded_time() -> None:
     """In milliseconds; between tokens is the time of writing by one token less than there are."""
     samples = asked(600, 8, 2.0)
-    speed, loaded = measured(samples), list(inside(samples, 8))
+    speed, (start, stop) = measured(samples), loaded(samples)
+    inside = [each for each in samples if start <= each.sent <= stop]
+    assert speed.seconds == stop - start
     for percent in (50, 95):
         for name, values in (
-            ("ttft", [1000 * (each.ttft or 0) for each in loaded]),
-            ("tpot", [10 * (each.writing or 0) for each in loaded]),
-            ("e2e", [1000 * each.e2e for each in loaded]),
+            ("ttft", [1000 * (each.ttft or 0) for each in inside]),
+            ("tpot", [10 * (each.writing or 0) for each in inside]),
+            ("e2e", [1000 * each.e2e for each in inside]),
         ):
             assert speed.figures[f"{name}_p{percent}"].value == pytest.approx(numpy.percentile(values, percent))
 
@@ -86,6 +89,19 @@ def test_a_slow_stretch_widens_them() -> None:
     assert narrow is not None
     assert wide is not None
     assert wide > 3 * narrow
+
+
+def test_requests_that_took_no_time_have_no_speed() -> None:
+    """A coarse clock may give begin and end the same moment."""
+    instant = DatasetResult(
+        dataset="a",
+        version="1",
+        rows=(),
+        problem_results=(),
+        counts=Counts(),
+        timed=(TimedSample("r", 1000.0, 0.0, 0.0, 0.0, 2.0),),
+    )
+    assert run_speed([instant], IDLE) is None
 
 
 def test_too_few_have_figures_without_an_interval() -> None:

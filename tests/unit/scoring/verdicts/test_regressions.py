@@ -8,6 +8,7 @@ from scipy.stats import fisher_exact
 from model_accuracy_eval.scoring.verdicts.comparison_statistics import paired_interval
 from model_accuracy_eval.scoring.verdicts.regressions import (
     _fisher,
+    _noise,
     fallen,
     flaky,
     paired_change,
@@ -95,6 +96,15 @@ def test_the_sum_is_what_lies_below_half_of_both_errors() -> None:
     assert trend([quiet, bad]).sums[1] == pytest.approx(-z - 0.5 - 0.5)
     assert trend([quiet] * 7 + [bad]).sums[7] == pytest.approx(-z - 0.5 - 0.25)
     assert trend([quiet] * 12 + [bad]).sums[12] == pytest.approx(-z - 0.5 - 0.5 / 3)
+
+
+@pytest.mark.parametrize("lengths", [(4, 3), (1, 6), (1, 1)])
+def test_the_noise_is_the_pooled_variance_of_a_runs_figure(lengths: tuple[int, int]) -> None:
+    """In points, of the sum over 40 problems and one coin more; two runs alone have only that."""
+    generator = numpy.random.default_rng(2)
+    sides = [generator.binomial(1, 0.6, (length, 40)).astype(float) for length in lengths]
+    squares = sum(side.var(axis=0).sum() * len(side) for side in sides)
+    assert _noise(*map(list, sides)) == pytest.approx((squares / max(sum(lengths) - 2, 1) + 1) * 2.5**2)
 
 
 def test_unknown_values_are_left_out_of_the_pair() -> None:
