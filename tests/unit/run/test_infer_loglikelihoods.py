@@ -77,9 +77,10 @@ def test_l22_every_option_is_weighed_once_more_after_nothing() -> None:
 
 @pytest.mark.parametrize(("method", "known"), [("top-logprobs", {"acc"}), ("extracted", {"acc"})])
 def test_l20_below_texts_only_the_choice_is_known(method: RequestMethod, known: set[str]) -> None:
-    """Unknown is no zero."""
+    """Unknown is no zero, and the report says of what is unknown, and of nothing else, that it is."""
     dataset_result = evaluate(chat(method), built())
     assert {row.metric for row in dataset_result.rows if row.value is not None} == known
+    assert "acc_mutual_info is unknown:" in " ".join(dataset_result.notes)
     assert {row.metric: row.value for row in dataset_result.rows}["acc"] == 50.0
     assert {row.mode for row in dataset_result.rows} == {method}
 

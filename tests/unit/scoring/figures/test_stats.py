@@ -13,7 +13,7 @@ from scipy import stats
 from scipy.stats import sem
 from scipy.stats import t as student
 
-from model_accuracy_eval.records import Certainty, Interval
+from model_accuracy_eval.records import CaseCertainty, Certainty, Interval
 from model_accuracy_eval.scoring.figures import intervals, quantiles
 from model_accuracy_eval.scoring.figures.intervals import interval, mean, quantile
 from model_accuracy_eval.scoring.figures.reductions import cons_at_k, pass_at_k
@@ -208,6 +208,19 @@ def test_limits_hold_their_figure_and_widen_with_confidence(correct: list[int], 
     figure = 100 * sum(correct) / len(correct) / 5
     assert -1e-9 <= wide.low <= narrow.low <= figure + 1e-9
     assert figure - 1e-9 <= narrow.high <= wide.high <= 100 + 1e-9
+
+
+@given(st.floats(0, 1), st.floats(0, 0.1), st.integers(1, 500), st.integers(1, 2000), st.floats(0.6, 0.99))
+def test_limits_of_reruns_are_students_and_half_a_draw(
+    mean: float, variance: float, freedom: int, draws: int, confidence: float
+) -> None:
+    """No wider: half a draw is the step from one possible figure to the middle of the next."""
+    case = CaseCertainty(mean=mean, rerun_variance=variance, freedom=freedom, flips=draws)
+    certainty = Certainty(problems=draws, samples=1, draws=draws, worst=case, best=case)
+    low, high = stats.t.interval(2 * confidence - 1, freedom, mean, max(sqrt(variance), 1e-30))
+    found = intervals.limits(certainty, "reruns", confidence)
+    assert found.low == pytest.approx(100 * max(0.0, low - 0.5 / draws), abs=1e-3)
+    assert found.high == pytest.approx(100 * min(1.0, high + 0.5 / draws), abs=1e-3)
 
 
 @given(st.integers(2, 9), st.data())
