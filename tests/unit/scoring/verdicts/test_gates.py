@@ -15,6 +15,7 @@ from model_accuracy_eval.records import (
     Comparison,
     Counts,
     DatasetChange,
+    DatasetResult,
     Decision,
     Difference,
     FigureBounds,
@@ -166,6 +167,34 @@ def test_a_failure_among_many_gates_has_to_be_surer() -> None:
     assert decide(gate(">=", 58.8), known, single) == "failed"
     assert decide(gate(">=", 58.8), known, many) == "undecided"
     assert decide(gate(">=", 53.3), known, many) == decide(gate(">=", 53.3), known, single) == "passed"
+
+
+@pytest.mark.parametrize(
+    ("answered", "anomalous", "anomalies", "value"),
+    [
+        (200, 3, {"empty": 3}, 1.5),
+        (4, 4, {"empty": 4}, 100),
+        (4, 5, {"empty": 5}, 100),  # what was rejected may be odd, too
+        (4, 0, {}, 0),
+        (0, 0, {}, None),
+        (4, 0, None, None),  # nobody has looked
+    ],
+)
+def test_odd_replies_are_counted_in_per_cent_of_the_answers(
+    answered: int, anomalous: int, anomalies: dict[str, int] | None, value: float | None
+) -> None:
+    result = DatasetResult(
+        dataset="demo",
+        version="0ba9da",
+        rows=(),
+        problem_results=(),
+        counts=Counts(answered=answered, anomalous=anomalous),
+        anomalies=anomalies,
+    )
+    found = gates.of_counts([result])
+    assert [(row.metric, row.value, row.drawn) for row in found] == (
+        [] if value is None else [("anomalies", value, False)]
+    )
 
 
 def lines(*gates: Gate, on_undecided: str = "pass") -> GateRule:
