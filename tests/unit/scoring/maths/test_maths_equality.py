@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from tests.maths_pairs import TOPICS, PairTopic
 
-from model_accuracy_eval.scoring.maths import equal, last_boxes
+from model_accuracy_eval.scoring.maths import equal, last_boxes, value_of
 from model_accuracy_eval.scoring.maths.maths_parser import read
 from model_accuracy_eval.scoring.maths.maths_text import Unreadable
 
@@ -38,6 +38,14 @@ def test_a_decimal_is_the_same_in_every_form(value: Decimal) -> None:
     for form in (f"{value:f}00", f"{value:,f}", f"{value:E}", f"{value / 1000:f} \\times 10^3", f"{over}/{under}"):
         assert equal(form, f"{value:f}"), form
         assert not equal(form, f"{value + Decimal('0.00001'):f}"), form
+
+
+@given(st.fractions(min_value=0, max_value=10**6, max_denominator=1000), st.integers(2, 7))
+def test_a_root_of_a_power_is_exact(value: Fraction, degree: int) -> None:
+    """However long its digits are, which a float would not hold; of the next number it is none."""
+    power = value**degree
+    assert value_of(f"\\sqrt[{degree}]{{{power}}}") == value
+    assert value_of(f"\\sqrt[{degree}]{{{power.numerator + 1}/{power.denominator}}}") == (None if value else 1)
 
 
 @given(FRACTIONS, FRACTIONS)

@@ -309,12 +309,15 @@ def test_a_figure_without_a_greatest_value_never_passes_for_it(
     assert decide(gate(comparison), bounded) == decision
 
 
-def test_an_open_gate_says_for_want_of_what_and_what_to_do() -> None:
+@pytest.mark.parametrize(
+    ("samples", "words"), [(1, "1 sample has"), (2, "2 samples have"), (4000, "4,000 samples have")]
+)
+def test_an_open_gate_says_for_want_of_what_and_what_to_do(samples: int, words: str) -> None:
     """The figure, its limits, the number of samples, and the next command."""
-    bounded = replace(row(50.0), bounds=FigureBounds(low=50.0, high=62.5, samples=4))
+    bounded = replace(row(50.0), bounds=FigureBounds(low=50.0, high=62.5, samples=samples))
     found = result(gate(">="), bounded, GateRule())
     assert (found.decision, found.bounds) == ("undecided", bounded.bounds)
-    assert "avg@5 is 50.00, or anything from 50.00 to 62.50, because 4 samples have no verdict." in found.sentence
+    assert f"avg@5 is 50.00, or anything from 50.00 to 62.50, because {words} no verdict." in found.sentence
     assert "--reuse RUN" in found.sentence
     passed = result(gate(">=", 40), bounded)
     assert passed.decision == "passed"
