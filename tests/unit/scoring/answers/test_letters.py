@@ -62,6 +62,7 @@ STATED = {
     "(B) would be the best answer": "B",
     "B选项正确": "B",
     "Option B.": "B",
+    "All of it speaks for one city (B)": "B",
     # small, quoted
     "answer: b": "B",
     "The answer is (b), of course.": "B",

@@ -6,10 +6,11 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.scoring.judged_tasks import pipe, task
+from msgspec.structs import replace
+from tests.unit.scoring.judged_tasks import counted, pipe, task
 
 from model_accuracy_eval.benchmarks import demo
-from model_accuracy_eval.records import Gate, Step
+from model_accuracy_eval.records import Counts, DatasetResult, FigureBounds, Gate, Interval, Step, SummaryRow
 from model_accuracy_eval.scoring.figures import intervals
 from model_accuracy_eval.scoring.verdicts.following import (
     BeginningMean,
@@ -17,6 +18,7 @@ from model_accuracy_eval.scoring.verdicts.following import (
     Following,
     PrefixReader,
     ReadUnit,
+    baseline_figure,
     followed_figures,
 )
 from model_accuracy_eval.scoring.verdicts.gates import GateRule
@@ -217,3 +219,35 @@ def test_what_is_left_out_is_not_waited_for() -> None:
     found = mean.figure()
     assert found is not None
     assert (found.judged, found.value) == (3, 100.0)
+
+
+LOST = FigureBounds(low=40.0, high=70.0, samples=15)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "low", "high"),
+    [
+        (None, 0.5, 0.5),
+        (LOST, 0.4, 0.7),
+        (replace(LOST, low=None), 0.5, 0.7),
+        (replace(LOST, high=None), 0.4, 0.5),
+    ],
+)
+def test_a_baseline_lies_between_what_its_lost_samples_leave_open(
+    bounds: FigureBounds | None, low: float, high: float
+) -> None:
+    """Its variance is that of the same problems asked again."""
+    problems = [counted(number, N, number % (N + 1)) for number in range(60)]
+    row = SummaryRow(
+        dataset="d", version="1", metric="avg@5", value=50.0, interval=Interval(low=45.0, high=55.0), bounds=bounds
+    )
+    base = DatasetResult(dataset="d", version="1", rows=(row,), problem_results=tuple(problems), counts=Counts())
+    found = baseline_figure(base, "avg@5", is_drawn_alike=True)
+    assert found is not None
+    assert (found.low, found.high, found.is_drawn_alike) == (low, high, True)
+    noises = [intervals.noise("runs", "", each.values) for each in problems]
+    case = intervals.case([sum(each.values) / N for each in problems], noises, N)
+    assert (found.variance, found.freedom) == (case.rerun_variance, case.freedom)
+    assert baseline_figure(base, "pass@5", is_drawn_alike=True) is None
+    for lacking in (replace(row, value=None), replace(row, interval=None), replace(row, estimated=True)):
+        assert baseline_figure(replace(base, rows=(lacking,)), "avg@5", is_drawn_alike=True) is None
