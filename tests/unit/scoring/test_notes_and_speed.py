@@ -9,6 +9,8 @@ from tests.small_task import small_task
 from model_accuracy_eval.records import (
     Attempt,
     Counts,
+    Media,
+    PreparedDataset,
     RunPlan,
     Sampling,
     Speed,
@@ -16,7 +18,9 @@ from model_accuracy_eval.records import (
     Usage,
 )
 from model_accuracy_eval.records.exchange import DOES_NOT_FIT
+from model_accuracy_eval.scoring.answers.tools import UNFINISHED
 from model_accuracy_eval.scoring.figures.notes import (
+    ReplyTally,
     cropped,
     fault_notes,
     of_other_answers,
@@ -27,6 +31,7 @@ from model_accuracy_eval.scoring.figures.run_speed import Stopwatch
 
 PLAN = RunPlan(run_id="0" * 32, stamp="20260326_151326", tasks=())
 TASK = small_task("sums", reference="A")
+PREPARED = PreparedDataset(task=TASK, problems=(), version="0ba9da", questions="0")
 ALL = Counts(planned=10, answered=10)
 
 
@@ -42,7 +47,7 @@ def test_a_clean_run_needs_no_words() -> None:
 @pytest.mark.parametrize(
     ("counts", "sentence"),
     [
-        (Counts(planned=10, answered=7, failed=3), "3 of 10 samples failed"),
+        (Counts(planned=10, answered=7, failed=3), "3 of 10 samples failed after all retries"),
         (Counts(planned=10, answered=8, rejected=2), "2 of 10 samples were rejected"),
         (Counts(planned=10, answered=10, cut=4), "4 of 10 replies (40 %) were cut by length (max_tokens 512)."),
         (Counts(planned=10, answered=9, not_found=5), "In 5 of 9 replies no answer was found"),
@@ -63,6 +68,12 @@ def test_what_went_missing_is_said_with_its_numbers(counts: Counts, sentence: st
     """Each kind of loss has its own sentence."""
     assert sentence in told(counts, msgspec.structs.replace(PLAN, absent_shards=("1/2",) * (counts.missing > 0)))
     assert "merged" not in told(counts)
+
+
+def test_nothing_is_known_of_the_requests_of_saved_replies() -> None:
+    saved = msgspec.structs.replace(PLAN, run_id="")
+    assert "3 of 10 samples failed" in told(Counts(planned=10, answered=7, failed=3), saved)
+    assert "retries" not in told(Counts(planned=10, answered=7, failed=3), saved)
 
 
 @pytest.mark.parametrize(
@@ -98,6 +109,40 @@ def test_samples_that_are_all_equal_are_one_sample() -> None:
     greedy = RunPlan(run_id="0" * 32, stamp="20260326_151326", tasks=(), sampling=Sampling(temperature=0.0))
     assert "Temperature is 0 and the 5 samples" in told(plan=greedy, all_equal=True)
     assert "temperature is 1" in told(all_equal=True)
+
+
+@pytest.mark.parametrize(
+    ("problems", "are_equal"),
+    [([], False), (["a", "b"], False), (["aa", "b"], True), (["aa", "bb"], True), (["aa", "bc", "d"], False)],
+)
+def test_samples_are_all_equal_if_those_of_each_problem_are(problems: list[str], are_equal: bool) -> None:
+    """A character is a sample; one sample alone shows nothing."""
+    tally = ReplyTally(PREPARED)
+    for number, texts in enumerate(problems):
+        tally.add_problem([Attempt(problem=number, index=index, text=text) for index, text in enumerate(texts)])
+    assert tally.all_equal is are_equal
+
+
+SOUND = Media(kind="audio", format="wav", sha256="0")
+
+
+@pytest.mark.parametrize(
+    ("reply", "kinds"),
+    [
+        (Attempt(problem=0, index=0, text="A"), set()),
+        (Attempt(problem=0, index=0, text="A", reasoning="It is."), {"thought"}),
+        (Attempt(problem=0, index=0, text="A", usage=Usage(completion_tokens=3, reasoning_tokens=2)), {"thought"}),
+        (Attempt(problem=0, index=0, reasoning="It is."), {"thought", "reasoning_only"}),
+        (Attempt(problem=0, index=0, text="A", media=(SOUND,)), {"with_media"}),
+        (Attempt(problem=0, index=0, text=" ", media=(SOUND,)), {"with_media", "audio_only"}),
+        (Attempt(problem=0, index=0, media=(msgspec.structs.replace(SOUND, kind="image"),)), {"with_media"}),
+        (Attempt(problem=0, index=0, text="A", finish_reason=UNFINISHED), {"unfinished"}),
+    ],
+)
+def test_odd_replies_are_counted_by_what_is_odd(reply: Attempt, kinds: set[str]) -> None:
+    tally = ReplyTally(PREPARED)
+    tally.add(reply)
+    assert {kind for kind, count in tally.counts().items() if count} == kinds
 
 
 def attempt(request: str, e2e: float, *, ttft: float | None = None, usage: Usage | None = None) -> Attempt:
