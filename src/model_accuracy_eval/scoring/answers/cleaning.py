@@ -131,7 +131,8 @@ def is_cut_off(text: str) -> bool:
         or any(end.rfind(opening) > end.rfind(closing) for opening, closing in _FORMULA_MARKS)
         or last.rstrip("*_ ").endswith(_UNFINISHED)
         or (_JSON.match(text) and not end.endswith("}"))
-        or (len(text) > _LONG and last[-1:].isalpha())
+        or (text.count("$$") % 2 and "$" not in text.rpartition("$$")[2])
+        or (len(text) > _LONG and last[-2:].isalpha())
     )
 
 

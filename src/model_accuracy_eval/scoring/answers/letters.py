@@ -45,7 +45,7 @@ _TOGETHER = re.compile(r"[\s*_:：$\\(\[（【]{0,8}(?=[A-J]{2})(A?B?C?D?E?F?G?H
 _NEXT = re.compile(
     rf"{_CLOSED}[ \t]{{0,2}}"
     r"(?:(?P<comma>[,，;；])|(?:,[ ]?)?(?:and/or|or|and|oder|und|ou|et|o|y|e|или|и)\b|[/&+、]|或者?|还是|以?及|和|与|"
-    r"(?<=[)\]）]))"
+    r"(?<=[)\]）])(?=[ \t*_]{0,4}[(\[（][A-Z]))"
     rf"(?:[ \t]{{0,2}}(?i:possibly|perhaps|maybe|even|option|choice|letter)\b,?){{0,2}}{_OPENED}"
 )
 _LIST_GOES_ON = re.compile(
@@ -157,7 +157,7 @@ _BEFORE_NAMED = re.compile(
     r"|\b(?:is|be|are|to|from|gives|been)\b[^\n.:]{0,40}[:：][ *_]{0,3}\s{1,4})"  # the best one is:⏎⏎B. Paris
     r"[*_(]{0,4}(?:(?i:option|choice)[ ])?[*_(]{0,4}\Z"
 )
-_IN_BRACKETS = re.compile(r"(?<!or )(?<!nd )(?<!than )\([A-Z]\)[*_.]{0,6}\s*\Z")
+_IN_BRACKETS = re.compile(r"(?<!\w)(?<!or )(?<!nd )(?<!than )\([A-Z]\)[*_.]{0,6}\s*\Z")
 _MENTIONED = re.compile(rf"(?i:\b(?:option|choice)\b|选项){_OPENED}")
 
 

@@ -28,7 +28,7 @@ LANGUAGES = {
     "English": Words(
         ("answer",), "final", "the|my|your|our|so|thus|hence|therefore|correct|right|best|exact|numerical|short|and",
         "is|are|be|was|equals|isn['’]t|comes out (?:to|as)|works out (?:to|as)",
-        r"not|\w*n['’]t|neither|nor|never|cannot",
+        r"not(?! (?:[\w-]+ ){1,2}(?:is|are)\b)|\w*n['’]t|neither|nor|never|cannot",
         r"mistakes?|misconceptions?|wrong(?:ly)?|incorrect(?:ly)?|tempt\w*|trap|distractor|misread\w*|"
         r"naive(?:ly)?|(?:might|may|would|could|often|sometimes|students|people|some|many) (?:\w+ )?(?:think|"
         "say|assume|guess|believe|conclude|choose|pick|answer)",
@@ -93,8 +93,9 @@ def _words(field: str, *, spaced: bool = True) -> str:
 
 
 def any_of(field: str) -> str:
-    """A pattern for the words of all languages; those of languages with blanks are whole words."""
-    return rf"(?:(?<!\w)(?:{_words(field)})(?!\w)|{_words(field, spaced=False)})"
+    """A pattern for the words of all languages; those of languages with blanks are whole words: not the "non" of
+    "non-empty"."""
+    return rf"(?:(?<!\w)(?:{_words(field)})(?!-?\w)|{_words(field, spaced=False)})"
 
 
 # What announces an answer: a noun, and what stands around it.
@@ -166,7 +167,7 @@ WORD = re.compile(
 )
 """Between two answers: they do not stand side by side."""
 OF = re.compile(
-    r"请你?\Z|\b(?:as\s+a|(?:of|to|for|about|behind|explain\w*)(?:\s+(?:the|this|my|your|correct|right|final)){0,3})\s+\Z"
+    r"请你?\Z|\b(?:as\s+a|(?:of|to|for|by|from|with|about|behind|explain\w*)(?:\s+(?:the|this|my|your|correct|right|final)){0,3})\s+\Z"
 )
 """Before the noun of a heading, such as "Explanation of the answer:", and in "as a result"."""
 WITHDRAWN = re.compile(any_of("wait"))

@@ -91,12 +91,13 @@ def read(text: str, problem: Problem, kind: Wanted, *, flexible: bool = True) ->
     if found := _valued(kind, reply, claims) or _valued(kind, reply, _in_order(reply, _announced(reply, others))):
         answer = _decided(reply, kind, found)
         # Where the end is missing, an answer in the midst of it may be one of many.
-        is_weak = all(claim.strength >= STATED for claim, _ in found)
+        is_weak = all(claim.strength >= STATED or value.text != answer for claim, value in found)
         return _doubtful(answer) if is_weak and is_cut_off(said) else answer
     is_announced = any(not is_hash(reply, claim) for claim in claims)
     if (value := kind.weaker(reply)) is not None:
         answer = _restated(reply, kind, value)
-        return _doubtful(answer) if is_announced else answer
+        is_guess = is_announced or (said[value.end :].strip() and is_cut_off(said))
+        return _doubtful(answer) if is_guess else answer
     # Where an answer is announced and cannot be told, any other would be a guess.
     is_announced = any(claim.strength == MARKED and not is_hash(reply, claim) for claim in claims)
     return kind.last(reply) if flexible and not is_announced else None
@@ -157,8 +158,10 @@ def _in_order(reply: SaidText, claims: Iterable[ClaimedAnswer]) -> list[ClaimedA
     the midst of what was claimed before."""
     text = reply.text
     ordered = sorted(claims, key=itemgetter(1))[-_MOST:]
-    if len(ordered) > 1 and text.startswith(text[ordered[-1].place :].rstrip(), ordered[-2].place):
-        del ordered[-1]
+    if len(ordered) > 1:
+        rest, whole = text[ordered[-1].place :].rstrip(), ordered[-2]
+        if len(rest) < whole.end - whole.place and text.startswith(rest, whole.place):
+            del ordered[-1]
     return [claim for claim in ordered if not _is_example(reply.low, claim.place)]
 
 

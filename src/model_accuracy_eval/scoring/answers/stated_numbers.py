@@ -101,7 +101,7 @@ _ONE_OF_SEVERAL = re.compile(
     r"|:(?!00(?!\d))\d"  # 3:2, 6:30; 2:00 is 2
     r"|(?:\s*,\s*(?:and\s)?[-−]?[\d.]+)+[\s*$\\.\])}]*\Z"  # (1, 0)
     r"|(?:(?!\b(?:between|of|from|both|because|since)\b)[^,;=(])*?\band\s+\$?\d(?!\d*[ ]of\b)"  # 5 hours and 30 minutes
-    r"|(?:[exyzn](?![A-Za-z]|[ ][a-z])|xy)"  # 4x, 2e
+    r"|(?:[ ]?[-+][ ]?\d*)?(?:[exyzn](?![A-Za-z]|[ ][a-z])|xy)"  # 4x, 2e, 5 + 3x
 )
 _NO_NUMBER = re.compile(
     r"[\s*_:$\\({\[+−-]{0,6}(?i:∞|infty\b|infinit[ey]\b|undefined\b|diverge|does not exist|无穷|不存在)"
@@ -116,6 +116,8 @@ def _number_at(reply: SaidText, claim: ClaimedAnswer) -> Value | None:
     if formula and (found := _in_formula(formula[1])) is not None:
         return Value(found or None, claim.start, claim.start + len(formula[0]))
     if claim.strength == BOXED:
+        return None
+    if is_hash(reply, claim) and _HEADING.match(span) and reply.text[claim.end :].strip():
         return None
     if _NO_NUMBER.match(span):
         return Value(None, claim.start, claim.end)
@@ -138,16 +140,18 @@ def _number_in_front(reply: SaidText, claim: ClaimedAnswer, number: re.Match[str
     results = [*_RESULT.finditer(plain, number.end(), number.end() + len(rest))]
     if results and _OPERATOR.search(plain, number.end(), results[-1].start()):
         return Value(_written(results[-1]), claim.start, max(place, claim.start + results[-1].end()))
-    if claim.strength != STATED and not is_hash(reply, claim) and _NUMBER.search(_without_asides(rest)):
+    fraction = _FRACTION.match(rest)
+    others = _NUMBER.search(_without_asides(rest[fraction.end() if fraction else 0 :]))
+    if claim.strength != STATED and not is_hash(reply, claim) and others:
         return None  # a label whose line has other numbers
     return Value(_written(number), claim.start, place)
 
 
 _SYMBOLIC = re.compile(
     r"[√π]|(?<![a-z])pi\b|sqrt|\\(?:log|ln|sin|cos|tan|binom)\b|(?<![A-Za-z])(?:log|ln|sin|cos|tan)[_(^]|\be\^|\d\s?(?:\^|\*\*)\s?[{(]?\d"
-    r"|\d!\.|(?<![A-Za-z])[\dn)]!\s?[/*(+)\\-]"
+    r"|\d!\.|(?<![A-Za-z])[\dn)]!\s?[/*(+)\\-]|[A-Za-z][+*]\d"
 )
-"""What makes of a number a part of a formula, such as 2π, 3^2023 and 8!/2."""
+"""What makes of a number a part of a formula, such as 2π, 3^2023, 8!/2 and Kim+8."""
 _EQUALS = re.compile(r"[=≈]|\\approx\b|\b(?:approximately|about)\b")
 
 
@@ -244,7 +248,7 @@ def _decimal(value: Fraction) -> str:
     return f"{_DIGITS_OF_DECIMALS.divide(Decimal(value.numerator), Decimal(value.denominator)):f}"
 
 
-_ALONE = re.compile(rf"[\s*_$\\(\[{{=≈~>]{{0,8}}{_SIGN}{_DIGITS}(?:[\s*_.$\\)\]}}。，,]){{0,8}}\Z")
+_ALONE = re.compile(rf"[\s*_$\\(\[{{=≈~>]{{0,8}}{_SIGN}{_DIGITS}(?:[ ]answer)?(?:[\s*_.$\\)\]}}。，,]){{0,8}}\Z")
 
 
 def _number_alone(reply: SaidText) -> Value | None:
@@ -269,24 +273,28 @@ _NOT_ALONE = re.compile(r"[\n=≈]")
 
 def _last_number(reply: SaidText) -> str | None:
     """The number of the last sentence that has one, unless the end of the reply is open."""
-    text = reply.text.rstrip()
-    if has_open_end(text):
+    if has_open_end(reply.text.rstrip()) or (number := number_of_last_sentence(reply.text)) is None:
         return None
+    is_only_one = len({found[0] for found in _NUMBER.finditer(reply.text)}) == 1
+    return number if is_only_one else Doubtful(number)
+
+
+def number_of_last_sentence(text: str) -> str | None:
     line = _last_with_number(text.split("\n"))
     plain = _plain_numbers(_LABEL.sub("", line or ""))
-    if _SYMBOLIC.search(plain):
-        value = _value_of(plain, len(plain))
-        return Doubtful(value) if value else None
-    found = _number_of_sentence(plain, is_announced=False)
-    if not found or _RANGE.search(plain, 0, found.start()):
+    if _UNEQUAL.search(plain):
         return None
-    is_only_one = len({number[0] for number in _NUMBER.finditer(text)}) == 1
-    return _written(found) if is_only_one else Doubtful(_written(found))
+    if _SYMBOLIC.search(plain):
+        return _value_of(plain, len(plain)) or None
+    found = _number_of_sentence(plain, is_announced=False)
+    return _written(found) if found and not _RANGE.search(plain, 0, found.start()) else None
 
 
 _RANGE = re.compile(r"\d[-–~～]\Z")
-_LABEL = re.compile(r"\A\s*(?:[-*•#]+\s*)?(?:step\s*)?\d+\s*[.):]\s", re.IGNORECASE)
+_UNEQUAL = re.compile(r"(?:\\n(?:ot|eq?)\b|≠)[^,]*\Z")
+_LABEL = re.compile(r"\A\s*(?:[-*•#]+\s*)?(?:step\s*)?\d+(?:\.\d+)*\s*[.):]\s", re.IGNORECASE)
 """The number of a step or of an item."""
+_HEADING = re.compile(rf"{_LABEL.pattern}*[^\W\d_]", re.IGNORECASE)
 
 
 def has_open_end(text: str) -> bool:

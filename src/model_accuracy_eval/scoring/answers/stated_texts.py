@@ -7,6 +7,7 @@ from model_accuracy_eval.records import Problem
 from model_accuracy_eval.scoring import maths
 from model_accuracy_eval.scoring.answers.reader import (
     BOXED,
+    RESTATED,
     ClaimedAnswer,
     Doubtful,
     SaidText,
@@ -15,13 +16,15 @@ from model_accuracy_eval.scoring.answers.reader import (
     is_hash,
     read,
 )
-from model_accuracy_eval.scoring.answers.stated_numbers import ENDING, has_open_end, last_number
+from model_accuracy_eval.scoring.answers.stated_numbers import ENDING, has_open_end, number_of_last_sentence
 
 # A formula.
 
 
 _SENTENCE = re.compile(r"(?:\.(?=\s|$)|。|\n|, where\b).*", re.DOTALL)
-_FORMULA = re.compile(r"(?<!\\)\$\$?([^$]{1,500}?)(?<!\\)\$\$?|\\\((.{1,500}?)\\\)|\\\[(.{1,500}?)\\\]", re.DOTALL)
+_FORMULA = re.compile(
+    r"(?<!\\)\$\$?([^$]{1,500}?)(?<!\\)\$\$?(?!\d)|\\\((.{1,500}?)\\\)|\\\[(.{1,500}?)\\\]", re.DOTALL
+)
 
 _DISPLAY = re.compile(r"[\s*_]{0,8}(?:\$\$|\\\[)(.{1,500}?)(?:\$\$|\\\])", re.DOTALL)
 
@@ -29,7 +32,7 @@ _DISPLAY = re.compile(r"[\s*_]{0,8}(?:\$\$|\\\[)(.{1,500}?)(?:\$\$|\\\])", re.DO
 def _formula_at(reply: SaidText, claim: ClaimedAnswer) -> Value | None:
     text = reply.text
     if claim.strength == BOXED:
-        inside = ", ".join(maths.last_boxes(text[max(0, claim.place - ENDING) : claim.end + 1])).strip()
+        inside = ", ".join(dict.fromkeys(maths.last_boxes(text[max(0, claim.place - ENDING) : claim.end + 1]))).strip()
         return Value(inside, claim.start, claim.end) if inside else None
     if is_hash(reply, claim) and text[claim.end :].strip():
         return None  # a heading
@@ -37,7 +40,8 @@ def _formula_at(reply: SaidText, claim: ClaimedAnswer) -> Value | None:
         return Value(display[1].strip(), claim.start, display.end())
     said = _SENTENCE.sub("", text[claim.start : claim.end].lstrip("} \n*_`")).strip(" *_\"'`")
     formula = _formula_in(said)
-    if formula == said and formula.count(" ") > _MOST_BLANKS and not maths.is_readable(formula):
+    most_blanks = _MOST_BLANKS if claim.strength != RESTATED else 0
+    if formula == said and formula.count(" ") > most_blanks and not maths.is_readable(formula):
         return None  # nothing but words
     end = text.find(formula, claim.start) + len(formula) if formula else claim.end
     return Value(formula, claim.start, end) if formula else None
@@ -87,7 +91,7 @@ def _formula_alone(reply: SaidText) -> Value | None:
 
 
 def _last_formula(reply: SaidText) -> str | None:
-    """That of the last sentence, else the one that the reply ends with, else the last number."""
+    """That of the last sentence, else the one that the reply ends with, else the number of the last sentence."""
     text = reply.text.strip()
     if has_open_end(text):
         return None
@@ -95,7 +99,7 @@ def _last_formula(reply: SaidText) -> str | None:
     if not found and (formulas := _formulas(text)):
         is_end = len(text) - text.rfind(formulas[-1]) - len(formulas[-1]) < _MOST_BEHIND
         return Doubtful(formulas[-1]) if is_end else None
-    found = found or last_number(text, reply.problem)
+    found = found or number_of_last_sentence(text)
     return found and Doubtful(found)
 
 
@@ -108,7 +112,7 @@ _A_FORMULA = Wanted(_formula_at, _formula_alone, _last_formula, joins=True)
 
 def maths_answer(text: str, problem: Problem) -> str | None:
     r"""The formula that the reply states as its answer, such as the content of \boxed{…} and of those joined to it;
-    else the last formula between dollars, else the last number, else all of a single line."""
+    else the last formula between dollars, else the number of the last sentence, else all of a single line."""
     return read(text, problem, _A_FORMULA)
 
 
