@@ -2,6 +2,7 @@
 
 import asyncio
 from itertools import count
+from typing import Literal
 
 import msgspec
 import pytest
@@ -83,6 +84,19 @@ def kept(store: MemoryStore, name: str = "sums") -> dict[tuple[int, int], str]:
     samples = {(one.problem, one.index): one.text for one in map(journal.attempt, lines)}
     assert len(samples) == len(lines), "a sample stands in the journal twice"
     return samples
+
+
+@pytest.mark.parametrize("mode", ["chat", "text"])
+def test_each_sample_says_whether_it_was_a_conversation(mode: Literal["chat", "text"]) -> None:
+    one, store = prepared(2), MemoryStore()
+    collect(
+        plan(2),
+        (msgspec.structs.replace(one, task=msgspec.structs.replace(one.task, mode=mode)),),
+        ScriptedChat(by_seed),
+        store,
+    )
+    lines = store.lines(journal.file("vllm-api-stream-chat", "sums"))
+    assert [journal.attempt(line).method for line in lines] == [mode] * 4
 
 
 @given(n=st.integers(1, 6), problems=st.integers(1, 5), served=st.integers(1, 6), concurrency=st.integers(1, 9))

@@ -282,6 +282,18 @@ def test_none_is_asked_more_than_its_share(count: int, pauses: list[int]) -> Non
     assert max(chat.most for chat in chats) <= SHARE
 
 
+@given(count=st.integers(1, 4), rounds=st.integers(1, 5))
+def test_where_all_are_free_they_take_turns(count: int, rounds: int) -> None:
+    chats = [Dying(None) for _ in range(count)]
+    pool = ReplicaPool([Replica(f"r{at}", chat, lambda reason, gone: None) for at, chat in enumerate(chats)], print)
+
+    async def ask_in_order() -> list[Reply]:
+        return [await pool.ask(question(number)) for number in range(count * rounds)]
+
+    names = [reply.replica for reply in asyncio.run(ask_in_order())]
+    assert names == [f"r{at}" for at in range(count)] * rounds
+
+
 @given(kind=st.sampled_from(["failed", "rejected"]), asked=st.integers(1, 20))
 def test_a_request_that_fails_everywhere_ends(kind: FaultKind, asked: int) -> None:
     replies = asyncio.run(ask_while_they_come([Dying(0, kind), Dying(0, kind)], asked, [0], []))
