@@ -168,8 +168,9 @@ def without_next_question(text: str, problem: Problem) -> str:
     _, _, others = text[begin:].partition("\n")
     second_line = len(text) - len(others.lstrip())
     last_answer = max((start for start, label in found if label in _ANSWERS), default=-1)
+    is_list = any(start <= begin and label in _QUESTIONS for start, label in _labels(text))
     for start, label in questions:
-        is_alone = start <= second_line and not text[:start].rstrip().endswith((":", "："))
+        is_alone = not is_list and start <= second_line and not text[:start].rstrip().endswith((":", "："))
         if label in shown or (is_alone and (last_answer > start or _LETTERED.match(text))):
             return text[:start]
     return text

@@ -292,6 +292,7 @@ def test_every_mark_serves_every_kind(reply: str, kind: str, right: str, other: 
         ("number_answer", "#### 3.2. Sideways\nShe swims on, and it takes 15 minutes.", "15"),
         ("number_answer", "So it is 18 dollars.\n#### 18. She makes that each day.", "18"),
         ("number_answer", "There are 62 + 3x wolves. #### 62 + 3x", None),
+        ("number_answer", "Q1: He has 20.\nQ2: He has 20/4=5.\n\nA1: So 80.\n\nFinal answer: 80", "80"),
         ("number_answer", "It is 5 or 6.\nFinal answer: 3/4", "0.75"),
         ("number_answer", "We try 5.\n\nFor n = 5 it is \\(2^5 - 5 = 27 \\not\\equiv 0\\).", None),
         (
