@@ -25,7 +25,7 @@ from model_accuracy_eval.records import (
     Service,
 )
 from model_accuracy_eval.run import infer
-from model_accuracy_eval.run.deploy import LiveService
+from model_accuracy_eval.run.deploy import LiveService, _as_one
 from model_accuracy_eval.run.replica_pool import Replica, ReplicaPool
 from model_accuracy_eval.run_folder import journal
 
@@ -237,6 +237,17 @@ def test_one_that_comes_with_another_model_is_named_and_not_asked() -> None:
     assert [each.name for each in live.joined(said.append)] == ["c"]
     assert dismissed == [(late, False)]
     assert "http://a and http://b are no replicas of one service: the first has the model 'm'" in said[0]
+
+
+def test_servers_that_one_adapter_started_are_replicas_of_each_other() -> None:
+    """Named by their addresses; one server alone needs no name."""
+    lives = [LiveService(Service(base_url=f"http://h:800{at}", model="m"), None) for at in range(3)]
+    whole = _as_one(lives)
+    assert [each.name for each in (whole, *whole.others)] == ["h:8000", "h:8001", "h:8002"]
+    assert _as_one(lives[:1]) is lives[0]
+    other = LiveService(Service(base_url="http://h:8003", model="other"), None)
+    with pytest.raises(AdapterFailed, match="http://h:8000 and http://h:8003 are no replicas of one service"):
+        _as_one([*lives, other])
 
 
 SHARE = 3

@@ -1,5 +1,6 @@
 """What a run says of the stack that it judged. The tables of npu-smi are written after its public documentation."""
 
+import hashlib
 import json
 from pathlib import Path
 
@@ -89,6 +90,7 @@ def test_the_form_of_the_weights(tmp_path: Path) -> None:
     (tmp_path / "tokenizer_config.json").write_text('{"chat_template": "{{ messages }}"}')
     found = of(tmp_path)
     assert (found["dtype"], found["quantization"]) == ("bfloat16", "awq")
+    assert found["chat template"] == hashlib.sha256(b"{{ messages }}").hexdigest()[:12]
     (tmp_path / "chat_template.jinja").write_text("{{ messages }}!")
     assert of(tmp_path)["chat template"] != found["chat template"]
 

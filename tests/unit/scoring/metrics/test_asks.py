@@ -3,12 +3,14 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from tests.unit.scoring.judged_tasks import pipe, problem, said, task
 
 from model_accuracy_eval.benchmarks.dataset_table import find
 from model_accuracy_eval.errors import BadValue
 from model_accuracy_eval.records import (
     Attempt,
+    Media,
     Message,
     MetricUse,
     Opinion,
@@ -65,6 +67,16 @@ def test_a_prompt_sees_the_problem_and_what_it_says_is_not_read_again() -> None:
     system, user = question.messages
     assert (system.role, system.content, question.max_tokens) == ("system", "Be strict.", 9)
     assert user.content == "What is the capital of France?|{level}|Paris|Paris\nRome|2|{answer}|{nobody}"
+
+
+def test_a_judge_sees_the_pictures_of_the_question_that_its_prompt_shows() -> None:
+    """And no others."""
+    one, other = (Media(kind="image", format="png", sha256=name * 64) for name in "ab")
+    messages = (Message(role="user", content=f"What is {one}?", media=(one, other)),)
+    use = MetricUse(name="judge", args={"prompt": "{question}|{answer}"})
+    (question,) = Scorecard(task(pipe(use)), 1, (1,)).asks(replace(CAPITAL, messages=messages), said("A rose"))
+    assert isinstance(question, Question)
+    assert question.messages[-1].media == (one,)
 
 
 VERDICT = {"pattern": r"Verdict: (\w+)"}
