@@ -257,6 +257,17 @@ def test_groups_are_known_as_well_as_their_members() -> None:
     assert intervals.combined([halves, None], [1, 1]) is None
 
 
+@given(st.lists(st.tuples(st.floats(0.5, 2), st.floats(-50, 50), st.integers(1, 9)), min_size=1, max_size=4))
+def test_a_group_of_centred_figures_is_centred_as_they_are(parts: list[tuple[float, float, int]]) -> None:
+    """By the weighted means of their factors and offsets."""
+    factors, offsets, weights = zip(*parts, strict=True)
+    known = [replace(certainty_of([1, 4], 5), factor=100 * factor, offset=offset) for factor, offset, _ in parts]
+    found = intervals.combined(known, weights)
+    assert found is not None
+    assert found.factor == pytest.approx(100 * np.average(factors, weights=weights))
+    assert found.offset == pytest.approx(np.average(offsets, weights=weights), abs=1e-9)
+
+
 def test_a_group_of_perfect_figures_is_not_known_for_certain() -> None:
     """As little as one of them is."""
     part = certainty_of([5] * 10, 5)

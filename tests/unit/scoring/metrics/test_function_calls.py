@@ -29,7 +29,9 @@ def right(reply: str, *expected: dict[str, dict[str, list[Any]]], required: tupl
         {"name": name, "parameters": {"properties": TYPES, "required": list(required)}} for name in ("f", "a.g")
     ]
     row = {"function": functions, "ground_truth": list(expected)}
-    return bool(expected_calls(reply, Problem(id=0, messages=(), references=("",), extras=row)))
+    value = expected_calls(reply, Problem(id=0, messages=(), references=("",), extras=row))
+    assert value in {0.0, 1.0}
+    return value == 1.0
 
 
 @pytest.mark.parametrize(

@@ -291,6 +291,9 @@ def test_a_part_is_paired_over_its_own_problems() -> None:
     assert whole.certainty is not None
     assert odd.certainty is not None
     assert (whole.certainty.problems, odd.certainty.problems) == (10, 6)
+    # Where no sample is lost, the best that the change may be is the worst.
+    for known in (whole.certainty, odd.certainty):
+        assert (known.best, known.best_stderr) == (known.worst, known.worst_stderr)
     assert odd.points == pytest.approx(20)
     unlike = parted({at: 5 if at % 2 else 1 for at in range(8)})
     assert found(old, unlike, "avg@5[odd]").points == pytest.approx(60)
