@@ -1,5 +1,6 @@
 """What of deploy.log is shown when an adapter fails."""
 
+import pytest
 from tests.fake_ports import FakeRunningAdapter
 
 from model_accuracy_eval.run import readiness
@@ -46,3 +47,18 @@ def test_an_empty_log_shows_nothing() -> None:
     assert excerpt("") == []
     assert readiness.last_line("one\n\n two \n\n") == "two"
     assert not readiness.last_line("\n \n")
+
+
+@pytest.mark.parametrize(
+    ("code", "sentence"),
+    [
+        (-9, "deploy.sh was ended by signal 9 early."),
+        (3, "deploy.sh exited with code 3 early."),
+        (0, "deploy.sh exited with code 0 early. It has to stay until it is stopped"),
+    ],
+)
+def test_its_end_is_said_by_its_code(code: int, sentence: str) -> None:
+    """Where nothing went wrong, also why it ended."""
+    said = str(readiness.exited(code, FakeRunningAdapter(), "early"))
+    assert said.startswith(sentence)
+    assert ("It has to stay" in said) == (code == 0)

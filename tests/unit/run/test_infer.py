@@ -371,3 +371,13 @@ def test_the_tail_begins_when_nothing_is_left_to_ask() -> None:
     live = LiveService(Service(base_url="http://fake-service"), None)
     asked = infer.collect(plan(1, concurrency=4), (prepared(5),), live, MemoryStore(), ports)
     assert asked.tail_seconds == 120.0
+
+
+def test_cut_replies_are_counted_over_all_problems() -> None:
+    def cut(request: Request, _choice: int) -> Choice:
+        is_cut = request.messages[-1].content in {"sums 1", "sums 3"}
+        return Choice(text="1", finish_reason="length" if is_cut else "stop", timings=Timings(e2e=0.0))
+
+    store = MemoryStore()
+    collect(plan(4), (prepared(5),), ScriptedChat(cut), store)
+    assert score.judge(plan(4), prepared(5), store, fake_ports(), partial=False).counts.cut == 8
