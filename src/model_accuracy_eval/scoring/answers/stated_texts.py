@@ -32,7 +32,7 @@ _DISPLAY = re.compile(r"[\s*_]{0,8}(?:\$\$|\\\[)(.{1,500}?)(?:\$\$|\\\])", re.DO
 def _formula_at(reply: SaidText, claim: ClaimedAnswer) -> Value | None:
     text = reply.text
     if claim.strength == BOXED:
-        inside = ", ".join(dict.fromkeys(maths.last_boxes(text[max(0, claim.place - ENDING) : claim.end + 1]))).strip()
+        inside = ", ".join(maths.last_boxes(text[max(0, claim.place - ENDING) : claim.end + 1])).strip()
         return Value(inside, claim.start, claim.end) if inside else None
     if is_hash(reply, claim) and text[claim.end :].strip():
         return None  # a heading

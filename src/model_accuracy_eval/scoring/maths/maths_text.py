@@ -88,7 +88,9 @@ def last_boxes(text: str) -> list[str]:
             boxes[-1:] = [inside]
             continue
         between = text[end : found.start()]
-        if len(between) > _LONGEST_JOIN or not _JOIN.fullmatch(_BLANKS.sub("", between)):
+        join = _BLANKS.sub("", between)
+        is_same = not join and boxes[-1:] == [inside]
+        if len(between) > _LONGEST_JOIN or not _JOIN.fullmatch(join) or is_same:
             boxes = []
         boxes.append(inside)
         end = start + 1 if closing is None else closing + 1

@@ -277,6 +277,8 @@ def test_every_mark_serves_every_kind(reply: str, kind: str, right: str, other: 
         # a hyphen joins a word, so that it takes nothing back; a price begins no formula
         ("maths_answer", "So there are $\\boxed{31}$ non-empty sets of primes.", "31"),
         ("maths_answer", "\\boxed{(3, 1)}\n\nSo it is:\n\n\\boxed{(3, 1)}", "(3, 1)"),
+        ("maths_answer", "\\boxed{3}\n\n\\boxed{3}", "3"),
+        ("maths_answer", "So $x=\\boxed{3}$, $y=\\boxed{3}$.", "3, 3"),
         ("maths_answer", "2 x $6 = $12.\n\nTherefore, the package will cost $12.", "12"),
         ("maths_answer", "495 x $15 = $7425.\n\nTherefore, she makes $7425 in 1 week.", "7425"),
         ("maths_answer", "It is $8x = $400, so x = $400 / $8 = 50.\n\nSo he sold 50 bags.", "50"),
