@@ -1,6 +1,9 @@
 """`diagnose` on the example adapter, healthy and with each fault of `broken_adapter.py`."""
 
+import dataclasses
+import os
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -10,7 +13,12 @@ sys.path.insert(0, str(command.ADAPTER))
 from tests.e2e.broken import serving
 from tests.servers.broken_adapter import FAULTS
 from tests.servers.http import Exchange, HttpServer
-from tests.waiting import free_port
+from tests.waiting import free_port, is_open, until
+
+from model_accuracy_eval.diagnosis.probes import diagnose
+from model_accuracy_eval.report import remarks
+from model_accuracy_eval.run import engines, pipeline, plan_parts, service_check
+from model_accuracy_eval.system.clock import SignalClock
 
 SEEN = {name: probe for name, (_, probe) in FAULTS.items() if probe}
 FAST = {"temperature halved from the second token", "only the first stop string of a list"}
@@ -56,6 +64,37 @@ def test_parts_of_characters_that_are_told_as_one_token_are_no_fault() -> None:
     assert not [line for line in findings.values() if line.startswith("FAIL")]
     assert findings["surprise"].startswith("SKIP")
     assert "answers came alike twice" in findings["company"]
+
+
+@pytest.mark.slow
+def test_beside_a_healthy_replica_the_one_with_the_fault_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its fault scores better, so the healthy one is the worse. As in the action: a gate failed."""
+    monkeypatch.setattr(service_check, "_SECONDS", 1200)  # a busy machine takes its time
+    monkeypatch.setattr(service_check, "diagnose", partial(diagnose, only=("samplers",)))
+    with serving("healthy") as good, serving("temperature halved") as bad:
+        for url in (good, bad):  # the run begins with those that serve, and looks at no others
+            until(partial(is_open, int(url.rpartition(":")[2])), f"a server at {url}")
+        settings = {
+            "endpoint": [good, bad],
+            "datasets": "demo_arithmetic",
+            "num_return_sequences": 8,
+            "gate": ["demo_arithmetic: avg@8 >= 99", "allow: samplers", "allow: replicas"],
+            "ready_timeout": 240,
+            "out": str(tmp_path),
+        }
+        clock = SignalClock()
+        plan = plan_parts.plan(settings, os.environ, check=clock.check, say=print)
+        ports = dataclasses.replace(engines.ports(plan, os.environ, clock, sys.stderr), finds_causes=True)
+        report = pipeline.run(plan, ports, ())
+    assert report.outcome.conclusion == "failed", report.outcome
+    assert report.service
+    failed = [each for each in report.service.findings if each.state == "FAIL"]
+    assert "samplers" in {each.probe for each in failed if each.sentence.startswith(bad[7:])}, failed
+    assert not [each for each in failed if each.sentence.startswith(good[7:])]
+    if any(each.differs for each in report.replicas):
+        assert any("Which of them is at fault is not known" in note for note in remarks.replica_notes(report.replicas))
 
 
 def deployed(*more: str) -> command.Done:
