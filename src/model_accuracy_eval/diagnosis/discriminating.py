@@ -77,10 +77,10 @@ SeenAnswer = Complaint | Fault | None
 async def wrong(subject: Subject, asked: Sequence[Case]) -> list[SeenAnswer]:
     """What is wrong with each answer."""
     found: dict[int, SeenAnswer] = {}
+    crowd = await kept_going(subject, _CROWD)
     order = sorted(range(len(asked)), key=lambda at: asked[at].situation)
     for situation, places in groupby(order, key=lambda at: asked[at].situation):
         mine, at_once = list(places), SITUATIONS[situation]
-        crowd = await kept_going(subject, _CROWD) if at_once > 1 else ()
         fillers = islice(chain(crowd[-_LONG_ONES:], cycle(crowd[:-_LONG_ONES])), 2 * at_once if at_once > 1 else 0)
         together: list[tuple[int | None, tuple[Request, bool]]] = [
             *((at, (asked[at].known.request, asked[at].streamed)) for at in mine),

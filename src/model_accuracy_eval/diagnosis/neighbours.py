@@ -1,7 +1,8 @@
 """Whether an answer depends on how many others are served: alone, then among more and more of them."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 
 from msgspec.structs import replace
 
@@ -47,15 +48,17 @@ async def load(subject: Subject, needles: Sequence[Needle]) -> ProbeResult:
     """The needles among others, more and more of them; the smallest load at which answers change is searched for."""
     if skipped := lacks_evidence(needles):
         return skipped
-    good = 1
+    longest = sorted(needles, key=lambda needle: -len(needle.text))[:12]
+    others = await kept_going(subject, [*(replace(each.request, max_tokens=64) for each in longest), *FILLERS])
+    among, good = partial(_among, subject, needles, others), 1
     for level in _LOADS:
-        changed = await _among(subject, needles, level)
+        changed = await among(level)
         if silent := unanswered(changed.asked, len(needles)):
             return silent if good == 1 else _passed(needles, good, f" At {level}: {silent.sentence}")
-        if changed.is_fault and (again := await _among(subject, needles, level)).is_fault:
+        if changed.is_fault and (again := await among(level)).is_fault:
             if anyway := await changing_anyway(subject, needles):
                 return anyway
-            good, bad, again = await _narrowed(subject, needles, good, level, again)
+            good, bad, again = await _narrowed(among, good, level, again)
             return ProbeResult(
                 "FAIL",
                 f"Right at {good} in flight, wrong from {bad}: {again.shown}.",
@@ -71,11 +74,11 @@ def _passed(needles: Sequence[Needle], good: int, more: str = "") -> ProbeResult
 
 
 async def _narrowed(
-    subject: Subject, needles: Sequence[Needle], good: int, bad: int, changed: ChangedAnswers
+    among: Callable[[int], Awaitable[ChangedAnswers]], good: int, bad: int, changed: ChangedAnswers
 ) -> tuple[int, int, ChangedAnswers]:
     while bad - good > 1:
         middle = (good + bad) // 2
-        found = await _among(subject, needles, middle)
+        found = await among(middle)
         if found.is_fault:
             bad, changed = middle, found
         else:
@@ -83,19 +86,14 @@ async def _narrowed(
     return good, bad, changed
 
 
-async def _among(subject: Subject, needles: Sequence[Needle], level: int) -> ChangedAnswers:
+async def _among(subject: Subject, needles: Sequence[Needle], others: Sequence[Request], level: int) -> ChangedAnswers:
     """As many requests in flight all the time, the needles anywhere among them."""
     dice = random.Random(level)  # noqa: S311 - the same order each time
-    others = [*(replace(needle.request, max_tokens=64) for needle in _longest(needles)[:12]), *FILLERS]
-    others = [*await kept_going(subject, others)]
-    dice.shuffle(others)
-    fillers = [others[number % len(others)] for number in range(2 * level)]
+    crowd = [*others]
+    dice.shuffle(crowd)
+    fillers = [crowd[number % len(crowd)] for number in range(2 * level)]
     order = [*((needle, needle.request) for needle in needles), *((None, filler) for filler in fillers)]
     dice.shuffle(order)
     replies = await subject.ask([request for _, request in order], at_once=level)
     mine = [(needle, reply) for (needle, _), reply in zip(order, replies, strict=True) if needle is not None]
     return changed_answers([needle for needle, _ in mine], [reply for _, reply in mine])
-
-
-def _longest(needles: Sequence[Needle]) -> list[Needle]:
-    return sorted(needles, key=lambda needle: -len(needle.text))

@@ -211,7 +211,7 @@ def replica_notes(replicas: Sequence[ReplicaFigure], endpoints: Sequence[str] = 
     different = [each for each in replicas if each.differs]
     yield from [_two_differ(*different)] if len(replicas) == len(different) == 2 else map(_different, different)
     yield from map(_slower, (each for each in replicas if each.differs_in_speed))
-    if not any(each.differs for each in replicas):
+    if not different:
         yield from _alike(replicas)
 
 

@@ -103,8 +103,10 @@ def _evaluate(plan: RunPlan, ports: Ports, objections: Sequence[str], at_exit: E
             trouble, verdict = trouble or verdict, (None, ())
         comparison, gate_results = verdict
         replicas = replica_figures(dataset_results)
-        looking = partial(causes, replicas) if causes else None
-        ended = outcome.attempt("the service", lambda: _explained(asked, looking, gate_results, serving, timer))
+        ended = outcome.attempt(
+            "the service",
+            lambda: _explained(asked, causes, gate_results, replicas=replicas, serving=serving, timer=timer),
+        )
     if isinstance(ended, EvalError):
         trouble = trouble or ended
     else:
@@ -208,8 +210,10 @@ def _infer(
 
 def _explained(
     asked: Asked,
-    causes: Callable[[], tuple[ServiceFinding, ...]] | None,
+    causes: FindCauses | None,
     results: Sequence[GateResult],
+    *,
+    replicas: Sequence[ReplicaFigure],
     serving: ExitStack,
     timer: StageTimer,
 ) -> Asked:
@@ -218,7 +222,7 @@ def _explained(
         if causes is None or asked.service is None or all(result.decision != "failed" for result in results):
             return asked
         with timer.stage("diagnose"):
-            found = outcome.attempt("the search for causes", causes)
+            found = outcome.attempt("the search for causes", partial(causes, replicas))
         # A service that ends meanwhile, or a stop, takes nothing from the verdict.
         findings = () if isinstance(found, EvalError) else found
         return asked._replace(service=replace(asked.service, findings=(*findings, *asked.service.findings)))

@@ -87,7 +87,7 @@ def causes(
     datasets: Sequence[PreparedDataset],
     live: LiveService,
     ports: Ports,
-    replicas: Sequence[ReplicaFigure] = (),
+    replicas: Sequence[ReplicaFigure],
 ) -> tuple[ServiceFinding, ...]:
     """What the probes of `diagnose` find in the service whose figures failed a gate, as far as there is time; of
     several replicas in those that differ."""

@@ -160,16 +160,18 @@ def without_next_question(text: str, problem: Problem) -> str:
     an answer of its own. One at the very start is this question, repeated.
     """
     begin = len(text) - len(text.lstrip(" \t\r\n:："))
-    found = sorted(label for label in _labels(text) if label[0] > begin)
+    found = sorted(_labels(text))
     questions = [label for label in found if label[1] in _QUESTIONS]
-    if not questions:
+    if not questions or questions[-1][0] <= begin:
         return text
     shown = _labels_of_examples(problem)
     _, _, others = text[begin:].partition("\n")
     second_line = len(text) - len(others.lstrip())
     last_answer = max((start for start, label in found if label in _ANSWERS), default=-1)
-    is_list = any(start <= begin and label in _QUESTIONS for start, label in _labels(text))
+    is_list = questions[0][0] <= begin
     for start, label in questions:
+        if start <= begin:
+            continue
         is_alone = not is_list and start <= second_line and not text[:start].rstrip().endswith((":", "："))
         if label in shown or (is_alone and (last_answer > start or _LETTERED.match(text))):
             return text[:start]
