@@ -38,6 +38,11 @@ class LiveService:
     def replicas(self) -> tuple["LiveService", ...]:
         return (self, *self.others)
 
+    def with_newcomers(self, joined: Sequence["LiveService"]) -> "LiveService":
+        """Returns the same service with replicas that have joined it; one that was away and came again counts once."""
+        others = {each.name: each for each in (*self.others, *joined) if each.name != self.name}
+        return dataclasses.replace(self, others=tuple(others.values()))
+
     def answering_as(self, service: Service) -> "LiveService":
         """Returns the same service with more known about it."""
         known = service.sends_finish_reasons

@@ -6,7 +6,7 @@ All datasets go through one pool of workers, so that the slow last answers of on
 import asyncio
 import math
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -23,6 +23,7 @@ from model_accuracy_eval.records import (
     RunPlan,
     RunSpeed,
     Service,
+    ServiceFinding,
 )
 from model_accuracy_eval.run.ask_store import AskRunners
 from model_accuracy_eval.run.client_load import ClientClock
@@ -40,6 +41,9 @@ _REPLICA_GONE_AFTER = 5.0
 _FEW = 16
 """Requests: of those that are sent one by one, few may be long by chance."""
 
+LookAt = Callable[[LiveService], Awaitable[tuple[list[ServiceFinding], str]]]
+"""What is found in a replica that joins, and why it is not to be asked; empty: it may be."""
+
 
 class Asked(NamedTuple):
     """What is known when everything was asked."""
@@ -54,6 +58,8 @@ class Asked(NamedTuple):
     """How busy this process was; None: nobody has looked."""
     of_shards: RunSpeed | None = None
     """How fast the services of a merged run were, which shards have measured."""
+    joined: tuple[LiveService, ...] = ()
+    """Replicas that came while the others were asked."""
 
 
 def collect(
@@ -63,10 +69,11 @@ def collect(
     store: Store,
     ports: Ports,
     *,
+    look_at: LookAt | None = None,
     followings: Mapping[str, Following] = MappingProxyType({}),
 ) -> Asked:
-    """Asks for every sample that is needed and that the journals do not hold yet. `followings`: the datasets of which
-    not all samples may be needed."""
+    """Asks for every sample that is needed and that the journals do not hold yet. `look_at`: what a replica that joins
+    has to pass; None: nothing. `followings`: the datasets of which not all samples may be needed."""
     if live.service.samplers:
         plan = replace(plan, sampling=replace(plan.sampling, neutral=live.service.samplers.neutral))
     spare, runners = SpareTime(), AskRunners(plan, ports)
@@ -77,7 +84,7 @@ def collect(
         for prepared in datasets
     ]
     try:
-        return run(_Inference(plan, collectors, live, store, ports).run(runners))
+        return run(_Inference(plan, collectors, live, store, ports, look_at=look_at).run(runners))
     finally:
         for collector in collectors:
             collector.close()
@@ -87,13 +94,26 @@ class _Inference:
     """Workers over one stream of requests; `_queue` holds single samples, which go ahead of new problems."""
 
     def __init__(
-        self, plan: RunPlan, collectors: list[SampleCollector], live: LiveService, store: Store, ports: Ports
+        self,
+        plan: RunPlan,
+        collectors: list[SampleCollector],
+        live: LiveService,
+        store: Store,
+        ports: Ports,
+        *,
+        look_at: LookAt | None,
     ) -> None:
         self._plan = plan
         self._store = store
         self._collectors = collectors
         self._live = live
         self._ports = ports
+        self._look_at = look_at
+        self._looks: list[asyncio.Task[None]] = []
+        """At replicas that have come and are not asked yet."""
+        self._joined: list[LiveService] = []
+        self._found: dict[str, list[ServiceFinding]] = {}
+        """In each of them, when it came last."""
         self._queue: deque[SampleRequest] = deque()
         self._loglikelihoods: LoglikelihoodClient | None = None
         self._several_choices: bool | None = None
@@ -111,12 +131,17 @@ class _Inference:
             await run_checked(self._run(chat), lambda: self._check(chat), self._ports.clock)
         finally:
             load = client.end()
+            for look in self._looks:
+                look.cancel()
+            await asyncio.gather(*self._looks, return_exceptions=True)
             await chat.close()
             for each in self._collectors:
                 await each.ask_store.close()
             await runners.close()
-        service = replace(service, sends_finish_reasons=chat.sends_finish_reasons)
-        return Asked(service, round(self._tail_seconds, 3), self._answered_before, load)
+        findings = (*service.findings, *(each for found in self._found.values() for each in found))
+        service = replace(service, sends_finish_reasons=chat.sends_finish_reasons, findings=findings)
+        tail = round(self._tail_seconds, 3)
+        return Asked(service, tail, self._answered_before, load, joined=tuple(self._joined))
 
     def _connect(self) -> ReplicaPool:
         limits = self._plan.client_limits
@@ -148,7 +173,23 @@ class _Inference:
         self._live.check()
         self._ports.progress.tick()
         for live in self._live.joined(self._ports.progress.say):
-            chat.add(self._replica(live))
+            self._looks.append(asyncio.ensure_future(self._let_in(live, chat)))
+        for look in [look for look in self._looks if look.done()]:
+            self._looks.remove(look)
+            look.result()
+
+    async def _let_in(self, live: LiveService, chat: ReplicaPool) -> None:
+        """A replica that joins is looked at as those were that the run began with."""
+        replica = self._replica(live)
+        found, objection = await self._look_at(live) if self._look_at else ([], "")
+        self._found[live.name] = found
+        if objection:
+            self._ports.progress.say(f"{objection} It is asked nothing.")
+            replica.dismiss(objection, False)
+            await replica.chat.close()
+        else:
+            self._joined.append(live)
+            chat.add(replica)
 
     async def _run(self, chat: ReplicaPool) -> None:
         """Asks for everything, then again for what was taken for complete before the first finish_reason came."""

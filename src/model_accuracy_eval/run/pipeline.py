@@ -29,12 +29,12 @@ from model_accuracy_eval.run import (
     preflight,
     previous_run,
     score,
-    service_check,
     thinking_probe,
 )
 from model_accuracy_eval.run.early_stop import EarlyStop
 from model_accuracy_eval.run.infer import Asked
 from model_accuracy_eval.run.run_progress import StageTimer
+from model_accuracy_eval.run.service_check import ServiceCheck
 from model_accuracy_eval.run.shared_sandbox import one_sandbox
 from model_accuracy_eval.run_folder.manifest import MANIFEST
 from model_accuracy_eval.scoring.figures import groups, run_speed
@@ -191,14 +191,24 @@ def _infer(
             with timer.stage("infer"):
                 picture_probe.check(plan, datasets, live, ports)
                 plan, live = thinking_probe.settled(plan, live, ports)
-                service = replace(service, findings=service_check.check(plan, datasets, live, weights, ports))
+                looks = ServiceCheck(plan, datasets, weights, ports)
+                service = replace(service, findings=looks.check(live))
                 asked = Asked(service)
                 known = live.answering_as(service)
-                asked = infer.collect(plan, datasets, known, store, ports, followings=stop.followings)
+                asked = infer.collect(
+                    plan,
+                    datasets,
+                    known,
+                    store,
+                    ports,
+                    look_at=partial(looks.newcomer, live),
+                    followings=stop.followings,
+                )
+                live = live.with_newcomers(asked.joined)
                 ports.clock.check()
             if plan.gates and ports.finds_causes:
                 serving.push(until_asked.pop_all())
-                return None, asked, partial(service_check.causes, plan, datasets, live, ports)
+                return None, asked, partial(looks.causes, live)
     except UsageError:
         raise
     except EvalError as trouble:

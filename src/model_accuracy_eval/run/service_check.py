@@ -5,6 +5,7 @@ import asyncio
 import contextlib
 import shlex
 from collections.abc import Coroutine, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from model_accuracy_eval.diagnosis.probe import ProbeResult, known, question
@@ -35,43 +36,146 @@ _SETTINGS = 3
 """Of a run whose datasets are asked for with more of them, the first ones."""
 
 
-def check(
-    plan: RunPlan, datasets: Sequence[PreparedDataset], live: LiveService, weights: str, ports: Ports
-) -> tuple[ServiceFinding, ...]:
-    """What was found, that of the service so far included. A run with gates is refused where something is wrong that no
-    `allow:` names."""
-    written = _worth_it(plan, datasets)
-    findings = (
-        *live.service.findings,
-        *(
-            finding
-            for probe, look in (_looks(plan, written, live, weights, ports) if written else ())
-            for finding in run(run_checked(_in_time(probe, look), live.check, ports.clock))
-        ),
-    )
-    for finding in findings:
-        ports.progress.say(f"{finding.probe.capitalize()}: {finding.sentence}")
-    allowed = gate_lines.allowed(plan.settings.gate)
-    refused = [finding for finding in findings if finding.state == "FAIL" and finding.probe not in allowed]
-    if refused and plan.gates:
-        causes = "" if refused[0].probe == thinking_probe.PROBE else "`diagnose` tells causes apart; "
-        raise AdapterFailed(
-            f"{refused[0].sentence} A gate on such figures would not judge the adapter, so nothing was asked. "
-            f"{causes}'allow: {refused[0].probe}' among the gates evaluates it all the same.",
-            next_step=diagnose_line(plan.settings) if causes else "",
+@dataclass(frozen=True, slots=True)
+class ServiceCheck:
+    """Looks at the replicas that answer one run."""
+
+    plan: RunPlan
+    datasets: Sequence[PreparedDataset]
+    weights: str
+    ports: Ports
+
+    def check(self, live: LiveService) -> tuple[ServiceFinding, ...]:
+        """What was found, that of the service so far included. A run with gates is refused where something is wrong
+        that no `allow:` names."""
+        findings = (
+            *live.service.findings,
+            *(
+                finding
+                for probe, look in self._looks(live.replicas)
+                for finding in run(run_checked(_in_time(probe, look), live.check, self.ports.clock))
+            ),
         )
-    return findings
+        self._say(findings)
+        if refused := self._refused(findings):
+            causes = "" if refused[0].probe == thinking_probe.PROBE else "`diagnose` tells causes apart; "
+            raise AdapterFailed(
+                f"{refused[0].sentence} A gate on such figures would not judge the adapter, so nothing was asked. "
+                f"{causes}'allow: {refused[0].probe}' among the gates evaluates it all the same.",
+                next_step=diagnose_line(self.plan.settings, refused[0].sentence) if causes else "",
+            )
+        return findings
 
+    async def newcomer(self, first: LiveService, new: LiveService) -> tuple[list[ServiceFinding], str]:
+        """What was found in a replica that joins the run, and why it is not to be asked. Empty: it may be."""
+        findings: list[ServiceFinding] = []
+        for probe, look in self._looks([new], beside=first):
+            findings += await _in_time(probe, look)
+        refused = self._refused(findings)
+        return findings, refused[0].sentence if refused else ""
 
-def _looks(
-    plan: RunPlan, datasets: Sequence[PreparedDataset], live: LiveService, weights: str, ports: Ports
-) -> Iterator[tuple[str, Look]]:
-    """What is looked at, one after the other; each is begun when it is its turn."""
-    template = own_template(weights, plan.sampling.of(datasets[0].task).extra.get("chat_template_kwargs", {}))
-    for each in live.replicas:
-        yield "samplers", _looked(plan, datasets, each, template, ports)
-    if len(live.replicas) > 1:
-        yield "replicas", _replicas(live, ports)
+    def causes(self, live: LiveService, replicas: Sequence[ReplicaFigure]) -> tuple[ServiceFinding, ...]:
+        """What the probes of `diagnose` find in the service whose figures failed a gate, as far as there is time; of
+        several replicas in those that differ."""
+        if not self._written:
+            return ()
+        different = {each.replica for each in replicas if each.differs}
+        suspects = [each for each in live.replicas if each.name in different] or live.replicas
+        suspects = suspects[:_MOST_SUSPECTS]
+        self.ports.progress.say(f"A gate failed: looking for causes in the service, for {_SECONDS} s at most.")
+        found: list[ServiceFinding] = []
+
+        async def look(suspect: LiveService) -> None:
+            subject = self.ports.open_subject(suspect.service, LIMITS)
+            try:
+                # Without log-probabilities most probes are blind.
+                if not any(each.tokens for each in await known(subject, [question("1+1=", max_tokens=1)])):
+                    return
+                async for name, seen in diagnose(subject, lambda: _SECONDS):
+                    found.extend([_finding(name, seen, suspect.name)] * (seen.state == "FAIL"))
+            finally:
+                await subject.close()
+
+        async def in_time() -> None:
+            for suspect in suspects:
+                with contextlib.suppress(asyncio.TimeoutError):
+                    await asyncio.wait_for(look(suspect), _SECONDS / len(suspects))
+
+        run(run_checked(in_time(), live.check, self.ports.clock))
+        if not found:
+            self.ports.progress.say("No cause was found.")
+        self._say(found)
+        return tuple(found)
+
+    def _say(self, findings: Sequence[ServiceFinding]) -> None:
+        for finding in findings:
+            self.ports.progress.say(f"{finding.probe.capitalize()}: {finding.sentence}")
+
+    def _refused(self, findings: Sequence[ServiceFinding]) -> list[ServiceFinding]:
+        """What no gate may rest on, unless it is allowed."""
+        allowed = gate_lines.allowed(self.plan.settings.gate)
+        failed = [finding for finding in findings if finding.state == "FAIL" and finding.probe not in allowed]
+        return failed if self.plan.gates else []
+
+    def _looks(self, replicas: Sequence[LiveService], beside: LiveService | None = None) -> Iterator[tuple[str, Look]]:
+        """What is looked at, one after the other; each is begun when it is its turn. `beside`: one that was looked at
+        before."""
+        if not self._written:
+            return
+        thinking = self.plan.sampling.of(self._written[0].task).extra.get("chat_template_kwargs", {})
+        template = own_template(self.weights, thinking)
+        for each in replicas:
+            yield "samplers", self._drawn(each, template)
+        if len(together := [*filter(None, [beside]), *replicas]) > 1:
+            yield "replicas", self._held_together(together)
+
+    async def _held_together(self, replicas: Sequence[LiveService]) -> list[ServiceFinding]:
+        """Whether all give the same answers the same chances."""
+        traces = {}
+        for each in replicas:
+            subject = self.ports.open_subject(each.service, LIMITS)
+            try:
+                traces[each.name] = await record(subject, each.name)
+            except BadData:
+                unknown = f"{each.name} shows no log-probabilities; whether replicas differ is not known."
+                return [ServiceFinding("replicas", "SKIP", unknown)]
+            finally:
+                await subject.close()
+        return [_finding("replicas", alike(traces))]
+
+    async def _drawn(self, live: LiveService, template: OwnTemplate | None) -> list[ServiceFinding]:
+        plan = self.plan
+        samplings = {str(each): each for each in (plan.sampling.of(one.task) for one in self._written)}.values()
+        own = live.service.samplers.own if live.service.samplers else {}
+        settings = [DrawSetting(each.temperature or 0.0, each.top_p or 1.0, each.extra, own) for each in samplings]
+        choices = max(each for each in _REQUESTS if each <= plan.sampling.n)
+        at_once, fields = plan.client_limits.concurrency, settings[0].fields
+        found: dict[str, ProbeResult] = {}
+        subject = self.ports.open_subject(live.service, LIMITS)
+        try:
+            if template is not None:
+                found["template"] = await prompt_lengths(subject, template.count, fields, at_once)
+            found["samplers"] = await run_settings(
+                subject,
+                settings[:_SETTINGS],
+                draws=min(_REQUESTS[choices] * choices, self._samples(self._written) // 2),
+                choices=choices,
+                seed=plan.sampling.seed,
+                at_once=at_once,
+            )
+        finally:
+            await subject.close()
+        return [_finding(probe, each, live.name) for probe, each in found.items()]
+
+    @property
+    def _written(self) -> list[PreparedDataset]:
+        """The datasets that the model writes answers for; none of a run that takes no longer than a look at the
+        service."""
+        written = [each for each in self.datasets if each.task.kind == "generate"]
+        return written if self._samples(written) >= _FEWEST else []
+
+    def _samples(self, datasets: Sequence[PreparedDataset]) -> int:
+        return sum(len(each.problems) * self.plan.sampling.of(each.task).n for each in datasets)
 
 
 async def _in_time(probe: str, look: Look) -> list[ServiceFinding]:
@@ -82,103 +186,13 @@ async def _in_time(probe: str, look: Look) -> list[ServiceFinding]:
         return [ServiceFinding(probe, "SKIP", f"The service took more than {_LOOK_SECONDS} s.")]
 
 
-def causes(
-    plan: RunPlan,
-    datasets: Sequence[PreparedDataset],
-    live: LiveService,
-    ports: Ports,
-    replicas: Sequence[ReplicaFigure],
-) -> tuple[ServiceFinding, ...]:
-    """What the probes of `diagnose` find in the service whose figures failed a gate, as far as there is time; of
-    several replicas in those that differ."""
-    if not _worth_it(plan, datasets):
-        return ()
-    different = {each.replica for each in replicas if each.differs}
-    suspects = [each for each in live.replicas if each.name in different] or live.replicas
-    suspects = suspects[:_MOST_SUSPECTS]
-    ports.progress.say(f"A gate failed: looking for causes in the service, for {_SECONDS} s at most.")
-    found: list[ServiceFinding] = []
-
-    async def look(suspect: LiveService) -> None:
-        subject = ports.open_subject(suspect.service, LIMITS)
-        try:
-            # Without log-probabilities most probes are blind.
-            if not any(each.tokens for each in await known(subject, [question("1+1=", max_tokens=1)])):
-                return
-            async for name, seen in diagnose(subject, lambda: _SECONDS):
-                found.extend([_finding(name, seen, suspect.name)] * (seen.state == "FAIL"))
-        finally:
-            await subject.close()
-
-    async def in_time() -> None:
-        for suspect in suspects:
-            with contextlib.suppress(asyncio.TimeoutError):
-                await asyncio.wait_for(look(suspect), _SECONDS / len(suspects))
-
-    run(run_checked(in_time(), live.check, ports.clock))
-    if not found:
-        ports.progress.say("No cause was found.")
-    for finding in found:
-        ports.progress.say(f"{finding.probe.capitalize()}: {finding.sentence}")
-    return tuple(found)
-
-
-def diagnose_line(settings: Settings) -> str:
-    """What looks for the cause, as it is typed."""
+def diagnose_line(settings: Settings, about: str = "") -> str:
+    """What looks for the cause, as it is typed. `about`: a sentence that may begin with the name of a replica."""
     deployed = [settings.adapter or "", *(["--model", settings.model] if settings.model else [])]
-    service = ["--endpoint", settings.endpoint[0]] if settings.endpoint else deployed
+    endpoints = settings.endpoint
+    named = [url for url in endpoints if about.startswith(f"{url.partition('://')[2]}: ")]
+    service = ["--endpoint", (*named, *endpoints)[0]] if endpoints else deployed
     return shlex.join(["model-accuracy-eval", "diagnose", *service])
-
-
-async def _replicas(live: LiveService, ports: Ports) -> list[ServiceFinding]:
-    """Whether all give the same answers the same chances."""
-    traces = {}
-    for each in live.replicas:
-        subject = ports.open_subject(each.service, LIMITS)
-        try:
-            traces[each.name] = await record(subject, each.name)
-        except BadData:
-            unknown = f"{each.name} shows no log-probabilities; whether replicas differ is not known."
-            return [ServiceFinding("replicas", "SKIP", unknown)]
-        finally:
-            await subject.close()
-    return [_finding("replicas", alike(traces))]
-
-
-def _worth_it(plan: RunPlan, datasets: Sequence[PreparedDataset]) -> list[PreparedDataset]:
-    """The datasets that the model writes answers for; none of a run that takes no longer than a look at the service."""
-    written = [each for each in datasets if each.task.kind == "generate"]
-    return written if _samples(plan, written) >= _FEWEST else []
-
-
-def _samples(plan: RunPlan, datasets: Sequence[PreparedDataset]) -> int:
-    return sum(len(each.problems) * plan.sampling.of(each.task).n for each in datasets)
-
-
-async def _looked(
-    plan: RunPlan, datasets: Sequence[PreparedDataset], live: LiveService, template: OwnTemplate | None, ports: Ports
-) -> list[ServiceFinding]:
-    samplings = {str(each): each for each in (plan.sampling.of(prepared.task) for prepared in datasets)}.values()
-    own = live.service.samplers.own if live.service.samplers else {}
-    settings = [DrawSetting(each.temperature or 0.0, each.top_p or 1.0, each.extra, own) for each in samplings]
-    choices = max(each for each in _REQUESTS if each <= plan.sampling.n)
-    at_once, fields = plan.client_limits.concurrency, settings[0].fields
-    found: dict[str, ProbeResult] = {}
-    subject = ports.open_subject(live.service, LIMITS)
-    try:
-        if template is not None:
-            found["template"] = await prompt_lengths(subject, template.count, fields, at_once)
-        found["samplers"] = await run_settings(
-            subject,
-            settings[:_SETTINGS],
-            draws=min(_REQUESTS[choices] * choices, _samples(plan, datasets) // 2),
-            choices=choices,
-            seed=plan.sampling.seed,
-            at_once=at_once,
-        )
-    finally:
-        await subject.close()
-    return [_finding(probe, each, live.name) for probe, each in found.items()]
 
 
 def _finding(probe: str, found: ProbeResult, replica: str = "") -> ServiceFinding:
