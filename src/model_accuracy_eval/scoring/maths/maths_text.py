@@ -87,14 +87,19 @@ def last_boxes(text: str) -> list[str]:
         if found.start() < end:
             boxes[-1:] = [inside]
             continue
-        between = text[end : found.start()]
-        join = _BLANKS.sub("", between)
-        is_same = not join and boxes[-1:] == [inside]
-        if len(between) > _LONGEST_JOIN or not _JOIN.fullmatch(join) or is_same:
+        if not _is_joined(text[end : found.start()], is_same=boxes[-1:] == [inside]):
             boxes = []
         boxes.append(inside)
         end = start + 1 if closing is None else closing + 1
     return boxes
+
+
+def _is_joined(between: str, *, is_same: bool) -> bool:
+    """Whether nothing but a join stands between two boxes; with nothing at all between, the same one is shown again."""
+    if len(between) > _LONGEST_JOIN:
+        return False
+    join = _BLANKS.sub("", between)
+    return bool(_JOIN.fullmatch(join)) and not (is_same and not join)
 
 
 def _closings(text: str, start: int = 0) -> dict[int, int]:
