@@ -97,6 +97,19 @@ def test_beside_a_healthy_replica_the_one_with_the_fault_is_named(
         assert any("Which of them is at fault is not known" in note for note in remarks.replica_notes(report.replicas))
 
 
+def test_of_replicas_the_one_with_the_fault_is_named_with_its_cause() -> None:
+    """Each is looked at alone, and all of them beside each other."""
+    with serving("healthy") as good, serving("choices are copies") as bad:
+        done = command.run("diagnose", "--endpoint", good, "--endpoint", bad, *only("choices"), "--ready-timeout", 240)
+    first, second = done.out.split(f"{bad[7:]}:")[:2]
+    assert done.code == 1, done.out + done.err
+    assert first.startswith(f"{good[7:]}:")
+    assert "PASS  choices" in first
+    assert "FAIL  choices" in second
+    assert "PASS  replicas    2 replicas answer alike" in second
+    assert f"Faults: choices of {bad[7:]}; 7 of 7 probes" in done.out
+
+
 def deployed(*more: str) -> command.Done:
     return command.run(
         *("diagnose", command.ADAPTER, "--model", command.WEIGHTS, "--port", free_port(), "--ready-timeout", 240, *more)

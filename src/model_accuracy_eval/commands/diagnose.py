@@ -1,10 +1,12 @@
 """`diagnose`: where and why a service answers otherwise than it should, seen from outside and without right answers."""
 
 import asyncio
+import contextlib
 import sys
-from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import click
 import msgspec
@@ -17,7 +19,7 @@ from model_accuracy_eval.diagnosis import probes, service_metrics
 from model_accuracy_eval.diagnosis import reference as traces
 from model_accuracy_eval.diagnosis.probe import ProbeResult
 from model_accuracy_eval.diagnosis.service_metrics import Metered
-from model_accuracy_eval.errors import AdapterFailed, UsageError
+from model_accuracy_eval.errors import AdapterFailed, BadData, UsageError
 from model_accuracy_eval.ports import Subject
 from model_accuracy_eval.records import Gate
 from model_accuracy_eval.system.clock import SignalClock
@@ -27,12 +29,15 @@ _FAULT, _UNDECIDED = 1, 7
 _EVERY = 0.25
 """Seconds between two looks at what the service counts."""
 _WIDTH = max(map(len, probes.NAMES))
+_REPLICAS = "replicas"
+_UNKNOWN = ProbeResult("SKIP", "Not all show log-probabilities, so whether they differ is not known.")
 _DEPLOYED = {"model", "model_name", "port", "runtime", "adapter_image", "devices", "ready_timeout"}
 
 
 @click.command()
 @click.argument("adapter", required=False)
-@click.option("--endpoint", metavar="URL", help="Look at the service that runs at this URL; nothing is deployed.")
+@click.option("--endpoint", metavar="URL", multiple=True, help="Look at the service that runs at this URL; nothing is "
+              "deployed. Given several times: at each of these replicas, and whether they answer alike.")  # fmt: skip
 @click.option("--minutes", metavar="X", type=click.FloatRange(min=0, min_open=True), default=10.0, show_default=True,
               help="Begin no further probe after that time.")  # fmt: skip
 @click.option("--only", metavar="PROBE", type=click.Choice([probe.name for probe in probes.PROBES]), multiple=True,
@@ -63,7 +68,7 @@ _DEPLOYED = {"model", "model_name", "port", "runtime", "adapter_image", "devices
 def diagnose(
     adapter: str | None,
     *,
-    endpoint: str | None,
+    endpoint: tuple[str, ...],
     minutes: float,
     only: tuple[str, ...],
     record: str | None,
@@ -84,54 +89,93 @@ def diagnose(
         raise UsageError("--gate says how far the service may be from a reference: --reference FILE names one.")
     gates = traces.gates_of(gate)
     trace = traces.read(read_whole(reference), reference) if reference else None
-    given = {**given_settings(values), **({"adapter": adapter} if adapter else {"endpoint": (endpoint,)})}
+    if record and len(endpoint) > 1:
+        raise UsageError("--record writes what one service answers: name one --endpoint.")
+    options = given_settings(values)
+    given = {**options, "adapter": adapter}
     clock = SignalClock()
     with clock.listening():
         if adapter and searched:
             sys.exit(bisect(adapter, searched, state, given, clock))
         if adapter and variants:
             sys.exit(look_at_variants(adapter, given, clock, trace.answers if trace else None))
-        with serving(given, clock) as service:
-            if record:
+        targets: list[Mapping[str, Any]] = [{**options, "endpoint": (url,)} for url in endpoint] or [given]
+        if record:
+            with serving(targets[0], clock) as service:
                 found = asked(
                     service, clock, lambda subject: traces.calibrated(subject, service.model or "an unnamed model")
                 )
-                write(record, msgspec.json.encode(found))
-                click.echo(f"{len(found.answers)} answers of {found.model} are in {record}. {traces.advised(found)}")
-                return
-            began = clock.elapsed()
-
-            def left() -> float:
-                return 60 * minutes - (clock.elapsed() - began)
-
-            findings = asked(service, clock, lambda subject: _probed(subject, left, trace, only or probes.NAMES, gates))
+            write(record, msgspec.json.encode(found))
+            click.echo(f"{len(found.answers)} answers of {found.model} are in {record}. {traces.advised(found)}")
+            return
+        began = clock.elapsed()
+        looks = [
+            _Look(clock, began + 60 * minutes * number / len(targets), trace, only or probes.NAMES, gates)
+            for number in range(1, len(targets) + 1)
+        ]
+        findings = looks[0].at(targets[0]) if len(targets) == 1 else _at_replicas(looks, targets)
     faults = [name for name, finding in findings if finding.state == "FAIL"]
     skipped = sum(finding.state == "SKIP" for _, finding in findings)
     looked = f"{len(findings) - skipped} of {len(findings)} probes could look, in {clock.elapsed() - began:.0f} s"
     click.echo(f"\n{'Faults: ' + ', '.join(faults) if faults else 'No fault was found'}; {looked}.")
-    undecided = bool(gates) and (probes.REFERENCE, "SKIP") in [(name, finding.state) for name, finding in findings]
+    undecided = bool(gates) and any(
+        look.state == "SKIP" for name, look in findings if name.startswith(probes.REFERENCE)
+    )
     sys.exit(_FAULT if faults else _UNDECIDED if undecided else 0)
 
 
-async def _probed(
-    subject: Subject,
-    left: Callable[[], float],
-    trace: traces.Trace | None,
-    only: Collection[str],
-    gates: Sequence[Gate],
-) -> list[tuple[str, ProbeResult]]:
-    findings = []
-    async with _metering(subject) as meter:
-        async for name, finding in probes.diagnose(subject, left, trace, only, gates):
-            findings.append((name, finding))
-            click.echo(f"{finding.state}  {name.ljust(_WIDTH)}  {finding.sentence}")
-            if counted := await meter.counted():
-                click.echo(f"{' ' * (_WIDTH + 8)}It counted: {counted}.")
-            if finding.next_step:
-                click.echo(f"{' ' * (_WIDTH + 8)}Next: {finding.next_step}.")
-    if findings[0][1].state == "SKIP":
-        raise AdapterFailed(findings[0][1].sentence)
-    return findings
+def _tell(name: str, finding: ProbeResult, counted: str = "") -> None:
+    click.echo(f"{finding.state}  {name.ljust(_WIDTH)}  {finding.sentence}")
+    if counted:
+        click.echo(f"{' ' * (_WIDTH + 8)}It counted: {counted}.")
+    if finding.next_step:
+        click.echo(f"{' ' * (_WIDTH + 8)}Next: {finding.next_step}.")
+
+
+class _Look(NamedTuple):
+    """How a service is looked at."""
+
+    clock: SignalClock
+    until: float
+    trace: traces.Trace | None
+    only: Collection[str]
+    gates: Sequence[Gate]
+
+    def at(self, target: Mapping[str, Any]) -> "ProbeFindings":
+        with serving(target, self.clock) as service:
+            return asked(service, self.clock, self._probed)
+
+    async def _probed(self, subject: Subject) -> "ProbeFindings":
+        findings = []
+        async with _metering(subject) as meter:
+            async for name, finding in probes.diagnose(subject, self._left, self.trace, self.only, self.gates):
+                findings.append((name, finding))
+                _tell(name, finding, await meter.counted())
+        if findings[0][1].state == "SKIP":
+            raise AdapterFailed(findings[0][1].sentence)
+        return findings
+
+    def _left(self) -> float:
+        return self.until - self.clock.elapsed()
+
+
+ProbeFindings = list[tuple[str, ProbeResult]]
+
+
+def _at_replicas(looks: Sequence[_Look], targets: Sequence[Mapping[str, Any]]) -> ProbeFindings:
+    """What is found in each, and in all of them beside each other."""
+    findings: ProbeFindings = []
+    answers: dict[str, traces.Trace] = {}
+    for look, target in zip(looks, targets, strict=True):
+        name = target["endpoint"][0].partition("://")[2]
+        click.echo(f"{name}:")
+        findings += [(f"{probe} of {name}", finding) for probe, finding in look.at(target)]
+        with serving(target, look.clock) as service, contextlib.suppress(BadData):
+            answers[name] = asked(service, look.clock, partial(traces.record, model=name))
+    click.echo("All of them:")
+    alike = traces.alike(answers) if len(answers) == len(targets) else _UNKNOWN
+    _tell(_REPLICAS, alike)
+    return [*findings, (_REPLICAS, alike)]
 
 
 class _Meter:
