@@ -170,6 +170,21 @@ def stopped(clock: Clock) -> Stopped | None:
     return None
 
 
+def is_worse(gates: Sequence[GateResult], judged: Sequence[DatasetResult], compared: Comparison | None) -> bool:
+    """Whether a gate failed, or the first figure of a dataset is surely worse than the baseline's."""
+    if any(gate.decision == "failed" for gate in gates):
+        return True
+    for row in (result.rows[0] for result in judged if result.rows):
+        change = compared.find(row.dataset, row.metric) if compared else None
+        if (
+            change
+            and change.interval
+            and (change.interval.high < 0 if row.higher_is_better else change.interval.low > 0)
+        ):
+            return True
+    return False
+
+
 def missing_samples(dataset_results: Sequence[DatasetResult]) -> int:
     """How many samples were never asked."""
     return sum(dataset_result.counts.missing for dataset_result in dataset_results)

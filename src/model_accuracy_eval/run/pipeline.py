@@ -105,7 +105,13 @@ def _evaluate(plan: RunPlan, ports: Ports, objections: Sequence[str], at_exit: E
         replicas = replica_figures(dataset_results)
         ended = outcome.attempt(
             "the service",
-            lambda: _explained(asked, causes, gate_results, replicas=replicas, serving=serving, timer=timer),
+            lambda: _explained(
+                asked,
+                causes if outcome.is_worse(gate_results, judged, comparison) else None,
+                replicas=replicas,
+                serving=serving,
+                timer=timer,
+            ),
         )
     if isinstance(ended, EvalError):
         trouble = trouble or ended
@@ -206,7 +212,7 @@ def _infer(
                 )
                 live = live.with_newcomers(asked.joined)
                 ports.clock.check()
-            if plan.gates and ports.finds_causes:
+            if (plan.gates or plan.settings.baseline) and ports.finds_causes:
                 serving.push(until_asked.pop_all())
                 return None, asked, partial(looks.causes, live)
     except UsageError:
@@ -221,15 +227,14 @@ def _infer(
 def _explained(
     asked: Asked,
     causes: FindCauses | None,
-    results: Sequence[GateResult],
     *,
     replicas: Sequence[ReplicaFigure],
     serving: ExitStack,
     timer: StageTimer,
 ) -> Asked:
-    """Where a gate failed, looks for the cause in the service while it is there; then ends the service."""
+    """Looks for causes in the service while it is there, if any are asked for; then ends the service."""
     with serving:
-        if causes is None or asked.service is None or all(result.decision != "failed" for result in results):
+        if causes is None or asked.service is None:
             return asked
         with timer.stage("diagnose"):
             found = outcome.attempt("the search for causes", partial(causes, replicas))

@@ -29,7 +29,7 @@ _FEWEST = 200
 _REQUESTS = {1: 160, 5: 80}
 """Choices of a request → how many requests draw first tokens."""
 _LOOK_SECONDS, _SECONDS = 60, 120
-"""Before the run, and when a gate failed."""
+"""Before the run, and when its figures are worse than they should be."""
 _MOST_SUSPECTS = 2
 """Replicas in which causes are looked for, each for a part of the time."""
 _SETTINGS = 3
@@ -75,14 +75,16 @@ class ServiceCheck:
         return findings, refused[0].sentence if refused else ""
 
     def causes(self, live: LiveService, replicas: Sequence[ReplicaFigure]) -> tuple[ServiceFinding, ...]:
-        """What the probes of `diagnose` find in the service whose figures failed a gate, as far as there is time; of
-        several replicas in those that differ."""
+        """What the probes of `diagnose` find, as far as there is time, in a service whose figures are worse than they
+        should be; of several replicas in those that differ."""
         if not self._written:
             return ()
         different = {each.replica for each in replicas if each.differs}
         suspects = [each for each in live.replicas if each.name in different] or live.replicas
         suspects = suspects[:_MOST_SUSPECTS]
-        self.ports.progress.say(f"A gate failed: looking for causes in the service, for {_SECONDS} s at most.")
+        self.ports.progress.say(
+            f"Figures are worse than they should be: looking for causes in the service, for {_SECONDS} s at most."
+        )
         found: list[ServiceFinding] = []
 
         async def look(suspect: LiveService) -> None:
