@@ -42,6 +42,8 @@ _DEPLOYED = {"model", "model_name", "port", "runtime", "adapter_image", "devices
               help="Begin no further probe after that time.")  # fmt: skip
 @click.option("--only", metavar="PROBE", type=click.Choice([probe.name for probe in probes.PROBES]), multiple=True,
               help="Let this probe look, and none that is not named so (may be given several times).")  # fmt: skip
+@click.option("--strict", is_flag=True, help="Let every greedy answer that changes be a fault, also one that rounding "
+              "explains: for services that promise batch invariance.")  # fmt: skip
 @click.option("--record", metavar="FILE", help="Write what this service answers into a file, as a reference.")
 @click.option("--reference", metavar="FILE", help="Hold the service beside what a trusted one answered (--record).")
 @click.option(
@@ -71,6 +73,7 @@ def diagnose(
     endpoint: tuple[str, ...],
     minutes: float,
     only: tuple[str, ...],
+    strict: bool,
     record: str | None,
     reference: str | None,
     gate: tuple[str, ...],
@@ -110,7 +113,7 @@ def diagnose(
             return
         began = clock.elapsed()
         looks = [
-            _Look(clock, began + 60 * minutes * number / len(targets), trace, only or probes.NAMES, gates)
+            _Look(clock, began + 60 * minutes * number / len(targets), trace, only or probes.NAMES, gates, strict)
             for number in range(1, len(targets) + 1)
         ]
         findings = looks[0].at(targets[0]) if len(targets) == 1 else _at_replicas(looks, targets)
@@ -140,6 +143,7 @@ class _Look(NamedTuple):
     trace: traces.Trace | None
     only: Collection[str]
     gates: Sequence[Gate]
+    strict: bool
 
     def at(self, target: Mapping[str, Any]) -> "ProbeFindings":
         with serving(target, self.clock) as service:
@@ -148,7 +152,9 @@ class _Look(NamedTuple):
     async def _probed(self, subject: Subject) -> "ProbeFindings":
         findings = []
         async with _metering(subject) as meter:
-            async for name, finding in probes.diagnose(subject, self._left, self.trace, self.only, self.gates):
+            async for name, finding in probes.diagnose(
+                subject, self._left, self.trace, self.only, self.gates, strict=self.strict
+            ):
                 findings.append((name, finding))
                 _tell(name, finding, await meter.counted())
         if findings[0][1].state == "SKIP":

@@ -31,6 +31,8 @@ class Needle(NamedTuple):
     text: str
     tokens: tuple[ScoredToken, ...] = ()
     """Of the answer in one piece, where that was the same; empty: the service gives none."""
+    is_strict: bool = False
+    """Whether any other answer is a fault, also one that rounding explains."""
 
     def margin(self, other: str) -> float | None:
         """How far the likeliest token was ahead of the next one where another answer parts from this one, in nats.
@@ -57,6 +59,8 @@ class ChangedAnswers(NamedTuple):
     @property
     def is_fault(self) -> bool:
         """More than rounding: a sure token changed, or, of a service that shows no probabilities, a fifth of all."""
+        if any(needle.is_strict for needle, _ in self.changed):
+            return True
         known_margins = [margin for margin in self.margins if margin is not None]
         if known_margins:
             return max(known_margins) > SURE
@@ -119,7 +123,7 @@ _WORDS = (
 QUESTIONS = (*(phrase.format(*pair) for phrase in _PHRASES for pair in _SUMS), *_WORDS)
 
 
-async def needles_of(subject: Subject) -> tuple[tuple[Needle, ...], ProbeResult]:
+async def needles_of(subject: Subject, *, strict: bool = False) -> tuple[tuple[Needle, ...], ProbeResult]:
     """The questions that are answered alike each time. How many these are is a figure, and no fault, as long as it is
     near ties that tip over."""
     requests = [question(text) for text in QUESTIONS]
@@ -141,6 +145,7 @@ async def needles_of(subject: Subject) -> tuple[tuple[Needle, ...], ProbeResult]
         needle = scored.get(request.messages)
         if needle is None or needle.text not in texts:
             needle = Needle(request, texts[0])
+        needle = needle._replace(is_strict=strict)
         others = [(needle, text) for text in texts if text != needle.text]
         needles += [] if others else [needle]
         changed += others

@@ -48,10 +48,12 @@ async def diagnose(
     trace: Trace | None = None,
     only: Collection[str] = NAMES,
     gates: Sequence[Gate] = (),
+    *,
+    strict: bool = False,
 ) -> AsyncIterator[tuple[str, ProbeResult]]:
     """Every probe's finding, as soon as it is there. `left`: seconds; a probe that has none is skipped. `gates`: on the
-    distance to the trace."""
-    needles, finding = await needles_of(subject)
+    distance to the trace. `strict`: a greedy answer must never change, whatever explains it."""
+    needles, finding = await needles_of(subject, strict=strict)
     yield REPEATS, finding
     failed = {REPEATS} if finding.state == "FAIL" else set()
     if trace is not None:

@@ -8,8 +8,8 @@ import pytest
 from numpy.typing import NDArray
 from tests.fake_ports import MuteSubject
 
-from model_accuracy_eval.diagnosis.probe import QUESTIONS, Needle, question
-from model_accuracy_eval.diagnosis.probes import PROBES
+from model_accuracy_eval.diagnosis.probe import QUESTIONS, Needle, ProbeResult, question
+from model_accuracy_eval.diagnosis.probes import PROBES, diagnose
 from model_accuracy_eval.diagnosis.surprise import surprise
 from model_accuracy_eval.diagnosis.token_chances import REST, TokenSampler, among, as_shown, chances_of
 from model_accuracy_eval.records import Choice, Fault, Reply, Request, ScoredReply, ScoredToken, Timings
@@ -56,6 +56,26 @@ def test_a_service_that_gives_up_under_load_passes_up_to_there() -> None:
         "PASS",
         "36 answers are the same with up to 16 requests in flight. At 32: Only 0 of 36 requests were answered.",
     )
+
+
+class TippingOver(Giving):
+    """A near tie tips over where eight or more are in flight, as rounding does."""
+
+    async def ask(self, requests: Sequence[Request], at_once: int = 1) -> list[Reply]:
+        text = "17 and 42" if at_once >= 8 else "42 and 17"
+        choice = Choice(text=text, finish_reason="stop", timings=Timings(e2e=0.1))
+        return [Reply(id="", choices=(choice,)) for _ in requests]
+
+
+@pytest.mark.parametrize(("strict", "state"), [(False, "PASS"), (True, "FAIL")])
+def test_strict_takes_rounding_for_a_fault(strict: bool, state: str) -> None:
+    async def looked() -> dict[str, ProbeResult]:
+        seen = diagnose(TippingOver(1000), lambda: 60.0, only=("load",), strict=strict)
+        return {name: result async for name, result in seen}
+
+    load = asyncio.run(looked())["load"]
+    assert load.state == state
+    assert ("wrong from 8" in load.sentence) == strict
 
 
 class Drawing(Giving):
