@@ -7,7 +7,7 @@ import httpx
 import msgspec
 
 from model_accuracy_eval.client import wire_format
-from model_accuracy_eval.client.dialects import SAMPLERS_OF_SERVERS
+from model_accuracy_eval.client.dialects import ASKS_FOR_TOKENS, SAMPLERS_OF_SERVERS
 from model_accuracy_eval.client.method_detection import detect_method
 from model_accuracy_eval.client.service_client import ServiceClient
 from model_accuracy_eval.client.stream_parser import ParsedStream, StreamParser
@@ -152,7 +152,7 @@ class StreamingChat:
         await self._client.close()
 
     async def _try(self, body: bytes, request: Request) -> ParsedStream | Failure:
-        parser = StreamParser(request.stop, request.n)
+        parser = StreamParser(request.stop, request.n, told=any(map(request.extra.get, ASKS_FOR_TOKENS)))
         url = self._chat_url if request.text is None else self._text_url
         client = self._client
         response = await client.post(url, body, parser.feed, parser.progress)

@@ -13,7 +13,7 @@ import msgspec
 
 from model_accuracy_eval.client import wire_format
 from model_accuracy_eval.client.dialects import FAILED_FINISH_REASONS, ChunkChoice, Delta, reasoning_texts
-from model_accuracy_eval.records import Choice, Timings
+from model_accuracy_eval.records import Choice, Timings, ToldToken
 from model_accuracy_eval.records.problem import HEAD_BYTES, Media, MediaKind, media_format
 
 
@@ -34,6 +34,7 @@ class ChoiceBuilder:
         "sound",
         "stopped",
         "texts",
+        "tokens",
     )
 
     def __init__(self) -> None:
@@ -45,6 +46,7 @@ class ChoiceBuilder:
         """Of contents that are lists."""
         self.sound: list[str | msgspec.Raw] = []
         """Base64, and `audio` fields, not yet decoded."""
+        self.tokens: list[ToldToken] = []
         self.reason: str | None = None
         """The finish_reason that the service sent."""
         self.stopped = False
@@ -142,6 +144,7 @@ class ChoiceBuilder:
             media=media,
             finish_reason=self.finish_reason,
             calls=calls,
+            tokens=tuple(self.tokens),
             timings=timings,
         )
 

@@ -117,6 +117,34 @@ class Chunk(msgspec.Struct, gc=False):
     """vLLM-Omni: `audio` where contents are Base64."""
 
 
+class ToldTop(msgspec.Struct, gc=False):
+    token: str = ""
+    logprob: float | None = None
+
+
+class ToldLogprob(ToldTop, gc=False):
+    top_logprobs: list[ToldTop] | None = None
+
+
+class ToldContent(msgspec.Struct, gc=False):
+    content: list[ToldLogprob] | None = None
+
+
+class ToldChoice(msgspec.Struct, gc=False):
+    """What an event tells of the tokens of its text, where the request asks for it."""
+
+    index: int = 0
+    logprobs: ToldContent | None = None
+    token_ids: list[int] | None = None
+    """vLLM's, for `return_token_ids`."""
+
+
+class ToldChunk(msgspec.Struct, gc=False):
+    choices: list[ToldChoice] = []
+
+
+ASKS_FOR_TOKENS = ("logprobs", "return_token_ids")
+"""Fields of a request."""
 REASONING_TOKENS: Mapping[tuple[str, ...], str] = {
     ("completion_tokens_details", "reasoning_tokens"): "OpenAI, vLLM",
     ("reasoning_tokens",): "SGLang",

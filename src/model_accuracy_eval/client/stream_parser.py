@@ -155,7 +155,9 @@ class StreamParser:
     sent one, a choice with text counts as complete if the body shows where it ends: by [DONE], a length or chunks.
     """
 
-    def __init__(self, stops: Sequence[str] = (), n: int = 1) -> None:
+    def __init__(self, stops: Sequence[str] = (), n: int = 1, *, told: bool = False) -> None:
+        """`told`: whether the tokens of the text are asked for, too."""
+        self._told = told
         self._stops = [stop for stop in stops if stop]
         self._n = n
         self._events = EventStream()
@@ -201,6 +203,8 @@ class StreamParser:
         self._now = now
         for event in events:
             self._decode(event, now)
+            if self._told:
+                self._add_tokens(event)
             if self._done:
                 break
         for builder in self._builders.values():
@@ -230,6 +234,11 @@ class StreamParser:
             builder.add(part, now)
             if part.usage and wire_format.has_content(part.usage):
                 self._usage = part.usage
+
+    def _add_tokens(self, event: bytes) -> None:
+        for index, tokens in wire_format.told_tokens(event):
+            if index in self._builders:
+                self._builders[index].tokens += tokens
 
     def _decode_odd(self, event: bytes) -> Chunk:
         if not event.strip():

@@ -3,13 +3,14 @@
 import base64
 import json
 from collections.abc import Callable, Iterable, Iterator
+from itertools import zip_longest
 from typing import Any
 
 import msgspec
 
 from model_accuracy_eval.client import dialects
 from model_accuracy_eval.client.dialects import REASONING_FIELDS, Chunk, ChunkChoice, Delta
-from model_accuracy_eval.records import JSONObject, Media, Message, Request, ToolCall, ToolRound, Usage
+from model_accuracy_eval.records import JSONObject, Media, Message, Request, ToldToken, ToolCall, ToolRound, Usage
 from model_accuracy_eval.records.exchange import DOES_NOT_FIT
 from model_accuracy_eval.system.retry import Failure, http_failure
 
@@ -122,6 +123,31 @@ def _encode_call(call: ToolCall) -> JSONObject:
 
 
 decode_chunk = msgspec.json.Decoder(Chunk).decode
+_decode_told = msgspec.json.Decoder(dialects.ToldChunk).decode
+
+
+def told_tokens(event: bytes) -> Iterator[tuple[int, list[ToldToken]]]:
+    """The tokens of each choice of an event; none of one that tells them in a form of its own."""
+    try:
+        choices = _decode_told(event).choices
+    except ValueError:
+        return
+    for choice in choices:
+        told = (choice.logprobs and choice.logprobs.content) or []
+        yield (
+            choice.index,
+            [
+                ToldToken(
+                    text=one.token if one else "",
+                    logprob=one.logprob if one else None,
+                    likeliest=tuple((top.token, top.logprob) for top in (one and one.top_logprobs) or ()),
+                    id=number,
+                )
+                for one, number in zip_longest(told, choice.token_ids or ())
+            ],
+        )
+
+
 """Decodes the usual shapes only, and fast. Raises `ValueError` for all others, which `decode_odd` reads."""
 
 

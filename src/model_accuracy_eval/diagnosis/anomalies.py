@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from model_accuracy_eval.records import Loglikelihood, RequestMethod
+from model_accuracy_eval.records import Loglikelihood, RequestMethod, ToldToken
 
 
 class SeenReply(msgspec.Struct, kw_only=True, gc=False):
@@ -22,6 +22,7 @@ class SeenReply(msgspec.Struct, kw_only=True, gc=False):
     finish_reason: str | None = None
     method: RequestMethod = "chat"
     loglikelihoods: tuple[Loglikelihood | None, ...] = ()
+    tokens_told: tuple[ToldToken, ...] = ()
     chunks: int = 0
     tokens: int | None = None
     """Of all choices of its request, as the service counts them."""
@@ -286,6 +287,8 @@ def _miscounted(reply: SeenReply) -> bool:
 
 def _null_logprobs(reply: SeenReply) -> bool:
     """The method of the likeliest tokens measures only those."""
+    if any(token.text and token.logprob is None for token in reply.tokens_told):
+        return True
     return None in reply.loglikelihoods and reply.method != "top-logprobs"
 
 

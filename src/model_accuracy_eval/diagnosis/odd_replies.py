@@ -62,6 +62,7 @@ def _replies(plan: RunPlan, task: TaskSpec, lines: Iterable[bytes]) -> Iterator[
                     finish_reason=answer.finish_reason,
                     method=answer.method,
                     loglikelihoods=answer.loglikelihoods,
+                    tokens_told=answer.tokens,
                     chunks=answer.timings.chunks if answer.timings else 0,
                     tokens=usage.completion_tokens,
                     reasoning_tokens=usage.reasoning_tokens,

@@ -192,6 +192,16 @@ class Loglikelihood(Record, frozen=True, kw_only=True, array_like=True):
     """The model's context length in tokens, if the context was longer and lost its beginning."""
 
 
+class ToldToken(Record, frozen=True, kw_only=True, omit_defaults=True):
+    """A token of a reply, as far as the request asked for it and the service tells it."""
+
+    text: str = ""
+    logprob: float | None = None
+    likeliest: tuple[tuple[str, float | None], ...] = ()
+    """The texts and log-probabilities at its place."""
+    id: int | None = None
+
+
 class EarlierReply(Record, frozen=True, kw_only=True):
     """A reply of the model before its last one, and what it was asked next."""
 
@@ -221,6 +231,7 @@ class Choice(Record, frozen=True, kw_only=True):
     """Sounds and pictures beside the text, as data URIs or addresses."""
     spoken: bool = False
     """Whether the text is the transcript of the sound, because nothing was written."""
+    tokens: tuple[ToldToken, ...] = ()
     timings: Timings
 
 
@@ -294,6 +305,8 @@ class SampleFields(Record, frozen=True, kw_only=True):
     """Sounds and pictures beside the text; the name is that of the file that holds one."""
     spoken: bool = False
     """Whether the text is the transcript of the sound, because nothing was written."""
+    tokens: tuple[ToldToken, ...] = ()
+    """Of the text, where the run asks for log-probabilities or token ids."""
     method: RequestMethod = "chat"
     loglikelihoods: tuple[Loglikelihood | None, ...] = ()
     """One for every candidate, in their order; None: the service gave none."""

@@ -177,6 +177,7 @@ def reply_samples(
             earlier=choice.earlier,
             media=choice.media,
             spoken=choice.spoken,
+            tokens=choice.tokens,
             method=method,
             timings=choice.timings,
             usage=reply.usage,

@@ -22,6 +22,7 @@ from model_accuracy_eval.records import (
     Problem,
     RequestMethod,
     Timings,
+    ToldToken,
     ToolRound,
     Usage,
 )
@@ -58,6 +59,7 @@ class AnswerLine(msgspec.Struct, kw_only=True, omit_defaults=True):
     earlier: tuple[EarlierReply, ...] = ()
     media: tuple[Media, ...] = ()
     spoken: bool = False
+    tokens: tuple[ToldToken, ...] = ()
     method: RequestMethod = "chat"
     loglikelihoods: tuple[Loglikelihood | None, ...] = ()
     timings: Timings | None = None

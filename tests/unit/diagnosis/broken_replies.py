@@ -7,6 +7,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from model_accuracy_eval.diagnosis.anomalies import SeenReply
+from model_accuracy_eval.records import ToldToken
 
 CAP = 512
 _NAMES = ("Mara", "Jonas", "Aiko", "Tomasz", "Leila", "Pedro")
@@ -280,4 +281,5 @@ BREAKS = (
     Break("content filter", lambda reply, _: replace(reply, finish_reason="content_filter")),
     Break("tool call", lambda reply, _: replace(reply, text="", finish_reason="tool_calls")),
     Break("log-probabilities", lambda reply, _: replace(reply, method="echo", loglikelihoods=(None,))),
+    Break("log-probabilities", lambda reply, _: replace(reply, tokens_told=(ToldToken(text="7"),))),
 )  # fmt: skip

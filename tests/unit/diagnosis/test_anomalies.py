@@ -6,6 +6,7 @@ import pytest
 from tests.unit.diagnosis.broken_replies import BREAKS, HEALTHY, Break, healthy, sent
 
 from model_accuracy_eval.diagnosis.anomalies import KINDS, SeenReply, kinds
+from model_accuracy_eval.records import ToldToken
 
 DRAWS = 150
 
@@ -46,6 +47,7 @@ SILENT = {
     "hidden reasoning": SeenReply(text="B.", finish_reason="stop", tokens=900, reasoning_tokens=890),
     "characters one by one": SeenReply(text="a whole sentence", finish_reason="stop", chunks=16, tokens=4),
     "no letter among the likeliest": SeenReply(text="", method="top-logprobs", loglikelihoods=(None,)),
+    "token ids without log-probabilities": SeenReply(text="7", tokens_told=(ToldToken(id=7),)),
     "foreign words with endings": SeenReply(text="బిల్లీ DVDలను, Pythonలో మరియు Javaలో విక్రయిస్తాడు అతడికి మంగళవారం నాడు"),
     "a script that was asked for": SeenReply(
         text="First we compare the decimals in the order that they have, " + "价格上涨价格下跌" * 4, prompt=lambda: "价格?"
