@@ -25,7 +25,7 @@ def choices(body: bytes, *, told: bool = True, n: int = 1) -> tuple[Choice, ...]
 def test_those_that_engines_stream_are_kept(engine: str) -> None:
     body = capture(f"{engine}/stream_logprobs").body
     (choice,) = choices(body)
-    assert all(token.logprob is not None and len(token.likeliest) == 2 for token in choice.tokens)
+    assert all(token.logprob is not None and len(token.likeliest) >= 2 for token in choice.tokens)
     assert choice.tokens
     assert choices(body, told=False)[0].tokens == ()
 
