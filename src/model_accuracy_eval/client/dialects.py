@@ -280,6 +280,7 @@ class ChatMessage(msgspec.Struct):
     content: str | None = None
     reasoning: str | None = None
     reasoning_content: str | None = None
+    tool_calls: msgspec.Raw = _MISSING
 
 
 class ChatChoice(msgspec.Struct):

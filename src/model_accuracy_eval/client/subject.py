@@ -58,7 +58,7 @@ class ServiceSubject:
     async def _streamed(self, request: Request) -> ScoredReply | Fault:
         reply = await self._chat.ask(request)
         choices = [
-            ScoredReply(text=choice.reasoning + choice.text, finish_reason=choice.finish_reason)
+            ScoredReply(text=choice.reasoning + choice.text, finish_reason=choice.finish_reason, calls=choice.calls)
             for choice in reply.choices
         ]
         return reply.fault or _together(choices, reply.usage)
@@ -76,6 +76,7 @@ class ServiceSubject:
             ScoredReply(
                 text=(message.reasoning or message.reasoning_content or "") + (message.content or ""),
                 finish_reason=choice.finish_reason,
+                calls=wire_format.assemble_calls([message.tool_calls] if message.tool_calls else []),
                 ids=tuple(choice.token_ids or ()),
                 tokens=tuple(
                     ScoredToken(each.token, each.logprob, tuple((top.token, top.logprob) for top in each.top_logprobs))

@@ -11,14 +11,15 @@ from typing import Any, NamedTuple
 import click
 import msgspec
 
+from model_accuracy_eval.client import service_metrics
+from model_accuracy_eval.client.service_metrics import Metered
 from model_accuracy_eval.commands.diagnose_bisect import bisect
 from model_accuracy_eval.commands.diagnose_service import asked, serving
 from model_accuracy_eval.commands.diagnose_variants import look_at_variants
 from model_accuracy_eval.commands.options import given_settings, setting_options, write
-from model_accuracy_eval.diagnosis import probes, service_metrics
+from model_accuracy_eval.diagnosis import probes
 from model_accuracy_eval.diagnosis import reference as traces
 from model_accuracy_eval.diagnosis.probe import ProbeResult
-from model_accuracy_eval.diagnosis.service_metrics import Metered
 from model_accuracy_eval.errors import AdapterFailed, BadData, UsageError
 from model_accuracy_eval.ports import Subject
 from model_accuracy_eval.records import Gate

@@ -3,13 +3,7 @@
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
-from model_accuracy_eval.diagnosis.probe import (
-    FIRST_ROUNDS,
-    ChangedAnswers,
-    Needle,
-    ProbeResult,
-    changed_answers,
-)
+from model_accuracy_eval.diagnosis.probe import FIRST_ROUNDS, ChangedAnswers, Needle, ProbeResult, changed_answers
 from model_accuracy_eval.ports import Subject
 from model_accuracy_eval.records import Fault, ReadAgain, Reply, Request, ScoredReply, ScoredToken
 

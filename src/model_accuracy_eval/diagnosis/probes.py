@@ -12,6 +12,7 @@ from model_accuracy_eval.diagnosis.neighbours import load
 from model_accuracy_eval.diagnosis.probe import Probe, ProbeResult, needles_of
 from model_accuracy_eval.diagnosis.reading import prompts
 from model_accuracy_eval.diagnosis.reference import Trace, beside
+from model_accuracy_eval.diagnosis.structured import structured
 from model_accuracy_eval.ports import Subject
 from model_accuracy_eval.records import ClientLimits, Gate
 
@@ -21,6 +22,7 @@ CUT, SAMPLED, ALONE = STEADY | {"caps"}, STEADY | {"samplers"}, STEADY | {"load"
 """Probes behind whose faults others cannot see their own."""
 PROBES = (
     Probe("forms", "An answer is the same in every mixture of forms, stop strings and choices.", forms, STEADY),
+    Probe("structured", "JSON by a schema and calls of tools are the same streamed, and fit.", structured, STEADY),
     Probe("caps", "An answer is cut at max_tokens, not before, not behind.", protocol.caps, STEADY),
     Probe("ends", "Answers to short questions end by themselves.", protocol.ends, STEADY),
     Probe("prompts", "All of a prompt is read, and as it stands.", prompts, STEADY),

@@ -130,8 +130,7 @@ async def samplers(subject: Subject, needles: Sequence[Needle]) -> ProbeResult:
     open_ones = await spreads(subject, needles)
     if not open_ones:
         return ProbeResult(
-            "SKIP",
-            "The service shows no log-probabilities of an open question, so what it should draw is not known.",
+            "SKIP", "The service shows no log-probabilities of an open question, so what it should draw is not known."
         )
     takes_top_k = await _takes_top_k(subject, open_ones[0])
     questions = {

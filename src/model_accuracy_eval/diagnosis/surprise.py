@@ -95,13 +95,7 @@ async def _are_raw(subject: Subject, needles: Sequence[Needle]) -> bool:
 async def _drawn_with(sampler: TokenSampler, count: int, subject: Subject, needles: Sequence[Needle]) -> ProbeResult:
     rounds = -(-count // len(needles))
     asked = [
-        replace(
-            needle.request,
-            temperature=sampler.temperature,
-            top_p=sampler.top_p,
-            max_tokens=_TOKENS,
-            seed=seed,
-        )
+        replace(needle.request, temperature=sampler.temperature, top_p=sampler.top_p, max_tokens=_TOKENS, seed=seed)
         # Equal seeds are equal dice in whatever is asked: every answer has its own.
         for seed, needle in enumerate([*needles] * rounds)
     ]

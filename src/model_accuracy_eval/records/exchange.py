@@ -273,6 +273,7 @@ class ScoredReply(Record, frozen=True, kw_only=True):
     tokens: tuple[ScoredToken, ...] = ()
     ids: tuple[int, ...] = ()
     """The tokens' numbers, where the service tells them."""
+    calls: tuple[ToolCall, ...] = ()
     usage: Usage | None = None
     """Of all choices."""
     further: tuple["ScoredReply", ...] = ()

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from model_accuracy_eval.diagnosis.service_metrics import Metered, read
+from model_accuracy_eval.client.service_metrics import Metered, read
 
 STREAMS = Path(__file__).parents[4] / "shared" / "streams"
 
