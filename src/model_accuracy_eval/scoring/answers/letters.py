@@ -26,12 +26,13 @@ _GO_ON = "and|as|because|but|by|due|for|given|if|in|is|not|or|rather|since|so|wa
 _NUMERALS = r"(?:[ \t]+(?:and|or)|,)[ \t]+[IVX]{2,}"
 # Repetitions are bounded: a reply of ten thousand asterisks must not take minutes to read.
 _OPENED = (
-    r"[\s*_:：=>\"'“`$\\(\[（【]{0,8}(?:(?:boxed|text|textbf|mathrm|mathbf)\{[\s\\]{0,2}){0,3}"
+    r"[\s*_:：=>\"'“`「$\\(\[（【]{0,8}(?:(?:boxed|text|textbf|mathrm|mathbf)\{[\s\\]{0,2}){0,3}"
     rf"[\s*_(\[（]{{0,4}}(?P<letter>[B-HJ-ZＡ-Ｚ]|[AI](?![ \t]+(?!(?:{_GO_ON})\b)[a-z]|{_NUMERALS})"
-    r"|(?<=\()[a-z](?=\))|(?<!\w)[a-z](?=[*_)\].}\"'`]{0,4}[ \t]*(?:$|[\r\n<])))"
+    r"|(?<=\()[a-z](?=\))|(?<!\w)(?:[a-z](?=[*_)\].}\"'`」]{0,4}[ \t]*(?:$|[\r\n<]))"
+    r"|[a-h](?=\)[ *_]{1,3}\S(?![^\n]*\n\s?[*_(]{0,3}[b-h]\)))))"  # b) Paris, but no list of parts
     r"(?![A-Za-z0-9+#]|['’][a-z])"
 )
-_CLOSED = r"[*_)\]）}$\\\"'”`】]{0,8}"
+_CLOSED = r"[*_)\]）}$\\\"'”`」】]{0,8}"
 _FILLERS = (
     r"(?:[\s*_:：\[{(]{0,8}(?i:most|more|likely|probably|clearly|therefore|thus|hence|indeed|actually|definitely|"
     r"simply|still|then|option|choice|letter|text|not|neither|either|both|between|among|opción|opção|"
@@ -68,16 +69,21 @@ def _letter_at(reply: SaidText, claim: ClaimedAnswer) -> Value | None:
     if found is None:
         end = min(claim.end, claim.start + _LONGEST_OPTION) if claim.strength != RESTATED else claim.start
         worded = option_that_is(text[claim.start : end], problem.choices)
-        return Value(worded, claim.start, end) if worded else None
+        is_none = worded is None and _NONE_OF_THEM.match(text, claim.start, end)
+        return Value(worded, claim.start, end) if worded or is_none else None
     letter, (start, end) = _capital(found["letter"]), found.span("letter")
     if letter not in _LETTERS[: max(len(problem.choices), _WITHOUT_OPTIONS)]:
         return None
     several = another_letter(text, end, letter, problem.choices)
     end = _end_of_option(text, end, letter, problem.choices)
+    if "「" in found[0]:
+        end = max(end, text.find("」", end, claim.end) + 1)
     return Value(None if several else letter if letter in _offered(problem) else "", start, end)
 
 
 _LONGEST_OPTION = 300
+_NONE_OF_THEM = re.compile(r"[\s*_:]{0,6}(?i:none of (?:the above|these|them)\b)(?!.*\b[D-J]\b)")
+"""Where that is an option itself, its letter is one of the last."""
 
 
 def _capital(letter: str) -> str:
@@ -140,13 +146,13 @@ _ALONE = re.compile(
     re.MULTILINE,
 )
 _LEADING = re.compile(
-    r"[ \t*_:：.\"“(\[（]{0,8}(?:(?i:option|choice)[ ]|选项)?(?P<letter>[A-Z])[\"”]?"
+    r"[ \t*_:：.\"“(\[（]{0,8}(?:(?i:option|choice)[ ]|选项)?(?P<letter>[A-Z]|[b-h](?=\)))[\"”]?"
     r"(?:[)\]）.:：*。]|__|[,、](?!\s?[A-Z]\b)|[ \t]*(?:\Z|解析|解释|分析|理由))"
 )
 _OPTION = re.compile(r"\((?P<letter>[A-J])\)|(?<![\w.])(?P<listed>[A-J])[:：、]")
 _BESIDE = re.compile(r"\b[A-Z][)*_]{0,3} (?:or|and) (?:option )?[*_(]{0,3}\Z")
 _NAMED = re.compile(
-    r"(?P<letter>[A-Z])(?<![A-Za-z0-9][A-Z])(?:(?:[.):：、*](?=[ *_)\n.:,]|[^\x00-\x7f])|选?项|項)"
+    r"(?P<letter>[A-Z]|[b-h](?=\)))(?<![A-Za-z0-9][A-Zb-h])(?:(?:[.):：、*](?=[ *_)\n.:,]|[^\x00-\x7f])|选?项|項)"
     r"(?![^\n]*(?:\n\s{0,2}[*_(]{0,3}|[;；。])(?!(?P=letter))[A-Z][).:：*])"
     r"|(?=[*_.。)]{0,4}\s*\Z))"
 )
@@ -154,7 +160,7 @@ _NAMED = re.compile(
 _BEFORE_NAMED = re.compile(
     r"(?:(?:\b(?i:is|be|to|hence|thus|therefore),?|[是为為选選于於][:：]?)[ ]?"  # the best one is **B. Paris**
     r"|(?:(?<=[a-z,][ ])(?<!nd[ ])|(?<=\())(?=[*_(]{0,3}(?i:option|choice)[ ])"  # it is near to option B.
-    r"|\b(?:is|be|are|to|from|gives|been)\b[^\n.:]{0,40}[:：][ *_]{0,3}\s{1,4})"  # the best one is:⏎⏎B. Paris
+    r"|\b(?:is|be|are|to|from|gives|been)\b[^\n.:]{0,40}[:：][ *_]{0,3}\s{1,4}(?:>[ ])?)"  # the best one is:⏎⏎B. Paris
     r"[*_(]{0,4}(?:(?i:option|choice)[ ])?[*_(]{0,4}\Z"
 )
 _IN_BRACKETS = re.compile(r"(?<!\w)(?<!or )(?<!nd )(?<!than )\([A-Z]\)[*_.]{0,6}\s*\Z")
@@ -185,7 +191,11 @@ _LONGEST_ENDING = 2000
 
 
 def _is_named(text: str, place: int) -> bool:
-    return bool(_BEFORE_NAMED.search(text, max(0, place - 80), place) or _IN_BRACKETS.match(text, max(0, place - 1)))
+    if _BEFORE_NAMED.search(text, max(0, place - 80), place):
+        return True
+    # Not where others stand beside it: "nor is it (A), new (B), or small (C)."
+    start = max(text.rfind(end, 0, place) for end in ("\n", ". "))
+    return bool(_IN_BRACKETS.match(text, max(0, place - 1))) and not _OPTION.search(text, start + 1, max(0, place - 1))
 
 
 def _of_line(reply: SaidText, lines: list[tuple[int, int]]) -> Value | None:
@@ -196,8 +206,9 @@ def _of_line(reply: SaidText, lines: list[tuple[int, int]]) -> Value | None:
     # A line that goes on after a letter speaks of an option; only the first one of a reply may be its answer.
     leading = [line for start, end in lines if (line := _LEADING.match(text, start, end))]
     if leading and leading[0].start() == lines[0][0] and (value := _only(leading, reply)):
-        others = {mark["letter"] or mark["listed"] for mark in _OPTION.finditer(text, leading[0].end(), lines[0][1])}
-        return Value(None, value.start, value.end) if others - {value.text} else value
+        style = "letter" if text[: leading[0].start("letter")].endswith("(") else "listed"
+        others = {mark[style] for mark in _OPTION.finditer(text, leading[0].end(), lines[0][1])}
+        return Value(None, value.start, value.end) if others - {value.text, None} else value
     last = text[slice(*lines[-1])]
     for said in (last, last.rpartition(" is ")[2]):
         if worded_letter := option_that_is(said, reply.problem.choices):
@@ -206,8 +217,8 @@ def _of_line(reply: SaidText, lines: list[tuple[int, int]]) -> Value | None:
 
 
 def _begins_with_option(reply: SaidText) -> Value | None:
-    """Where the options are words such as Yes and No: the one with which the reply begins, before a comma."""
-    first = re.match(r"\W{0,4}(\w+)[,.!]", reply.low)
+    """Where the options are words such as Yes and No: the one with which the reply begins, or "the claim is"."""
+    first = re.match(r"\W{0,4}(?:(?:the|this) \w+ is )?(\w+)(?:[,.!]| (?:as|because|since|according)\b)", reply.low)
     options = [choice.strip(_AROUND).lower() for choice in reply.problem.choices]
     if first is None or options.count(first[1]) != 1 or len(first[1]) == 1:
         return None
@@ -247,7 +258,7 @@ _AROUND = " \t\r\n*_`\"'.。$"
 
 def option_that_is(text: str, choices: tuple[str, ...]) -> str | None:
     """The option whose text, perhaps behind its letter, is the whole text; a letter is read as a letter."""
-    reply = text.strip(_AROUND).lower()
+    reply = markers.WRAPPED.sub(r"\1", text).strip(_AROUND).lower()
     texts = [choice.strip(_AROUND).lower() for choice in choices]
     lettered = re.fullmatch(r"\(?([a-z])[\s:.)–—-]{0,4}(.+)", reply, re.DOTALL)
     equal = [

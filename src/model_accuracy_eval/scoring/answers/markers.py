@@ -1,4 +1,4 @@
-"""The words and signs by which replies mark an answer, in eleven languages: what announces it, what takes it back, and
+"""The words and signs by which replies mark an answer, in fifteen languages: what announces it, what takes it back, and
 what follows a number without belonging to it."""
 
 import re
@@ -31,7 +31,7 @@ LANGUAGES = {
         r"not(?! (?:[\w-]+ ){1,2}(?:is|are)\b)|\w*n['’]t|neither|nor|never|cannot",
         r"mistakes?|misconceptions?|wrong(?:ly)?|incorrect(?:ly)?|tempt\w*|trap|distractor|misread\w*|"
         r"naive(?:ly)?|(?:might|may|would|could|often|sometimes|students|people|some|many) (?:\w+ )?(?:think|"
-        "say|assume|guess|believe|conclude|choose|pick|answer)",
+        r"say|assume|guess|believe|conclude|choose|pick|answer)|(?:might|may|could) (?:\w+ )?suggest",
         "wait|hold on|actually|correction|scratch that|on second thought|oops|sorry|hmm|my mistake|i (?:made|"
         "meant)|no(?=[,.:;!—–-])|let me (?:re|correct|fix)|that(?:['’]s| is| was) (?:wrong|incorrect|not right|"
         "a mistake)",
@@ -83,12 +83,17 @@ LANGUAGES = {
         ("정답", "답변", "답"), "최종", "올바른|따라서|그러므로", "은|는|이", "아니|아닙", "틀린|오답|실수|잘못",
         "잠깐|아니[,요]|정정|다시", "예|네", "아니요?|아니오",
     ),
+    "Bengali": Words(("উত্তর",), "চূড়ান্ত|চূড়ান্ত", "সঠিক|সুতরাং", "হলো|হল|হবে", "নয়|নয়", "ভুল", "আসলে", "হ্যাঁ", "না"),
+    "Thai": Words(("คำตอบ",), "สุดท้าย", "ที่ถูกต้อง|ดังนั้น", "คือ", "ไม่", "ผิด", "เดี๋ยวก่อน", "ใช่", "ไม่ใช่"),
+    "Telugu": Words(("సమాధానం", "జవాబు"), "తుది", "సరైన|కాబట్టి", "అంటే", "కాదు", "తప్పు", "ఆగండి", "అవును", "కాదు"),
+    "Swahili": Words(("jibu",), "la mwisho", "sahihi|hivyo", "ni", "sio|siyo", "makosa", "subiri", "ndiyo", "hapana"),
 }  # fmt: skip
-_UNSPACED = ("Chinese", "Japanese", "Korean")
+_UNSPACED = ("Chinese", "Japanese", "Korean", "Bengali", "Thai", "Telugu")
 
 
 def _words(field: str, *, spaced: bool = True) -> str:
-    """The alternatives of all languages that put blanks between words, or of those that do not."""
+    """The alternatives of all languages that put blanks between words, or of those that do not, or that have vowel
+    signs, which count as no part of a word."""
     return "|".join(getattr(row, field) for name, row in LANGUAGES.items() if (name in _UNSPACED) != spaced)
 
 
@@ -143,6 +148,7 @@ TAGGED = re.compile(
 HASHES = re.compile("####")
 BOX = re.compile(r"\\(?:boxed|fbox|framebox)\s{0,3}\{")
 BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
+WRAPPED = re.compile(r"\\(?:text|textbf|mathrm|mbox)\{([^{}]*)\}")
 
 
 # What takes an answer back, or says that it is not meant.
@@ -183,7 +189,7 @@ RESTATED = re.compile(
 
 REFUSED = re.compile(
     r"\b(?:cannot|can['’]t|could not|(?:im|not )possible to|unable to|(?:does|do)(?: not|n['’]t)|not) (?:\w+ ){0,3}"
-    r"(?:determined?|(?:enough|sufficient) information|answer|provide|know|specified|tell|see|find|solve)\b"
+    r"(?:determined?|(?:enough|sufficient) information|answer|provide|know|specified|tell|see|find|solved?)\b"
     r"|\b(?:we|you) (?:can (?:calculate|find|multiply|subtract|add|divide|use)|(?:need|have) to)\b(?!.*(?:=|therefore))"
     r"|\bno (?:valid |real )?(?:solution|answer)\b|\banswer is (?:none|unknown)\b"
     r"|\b(?:is|are)(?: \w+)? (?:undefined|infinite|divergent)\b"

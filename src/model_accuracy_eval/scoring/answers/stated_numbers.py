@@ -172,6 +172,9 @@ def _number_behind(reply: SaidText, claim: ClaimedAnswer, plain: str) -> Value |
         return Value(_value_of(plain, formula.end()), claim.start, claim.end)
     if is_hash(reply, claim):
         return None
+    first = _SENTENCES.split(plain, maxsplit=1)[0]
+    if not _NUMBER.search(first) and markers.REFUSED.search(first.lower()):
+        return Value(None, claim.start, claim.end)
     number = _number_of_sentence(plain, is_announced=True)
     if number is None:
         return None

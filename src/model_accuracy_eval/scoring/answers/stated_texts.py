@@ -5,6 +5,7 @@ from functools import partial
 
 from model_accuracy_eval.records import Problem
 from model_accuracy_eval.scoring import maths
+from model_accuracy_eval.scoring.answers import markers
 from model_accuracy_eval.scoring.answers.reader import (
     BOXED,
     RESTATED,
@@ -32,8 +33,9 @@ _DISPLAY = re.compile(r"[\s*_]{0,8}(?:\$\$|\\\[)(.{1,500}?)(?:\$\$|\\\])", re.DO
 def _formula_at(reply: SaidText, claim: ClaimedAnswer) -> Value | None:
     text = reply.text
     if claim.strength == BOXED:
-        inside = ", ".join(maths.last_boxes(text[max(0, claim.place - ENDING) : claim.end + 1])).strip()
-        return Value(inside, claim.start, claim.end) if inside else None
+        boxes = maths.last_boxes(text[max(0, claim.place - ENDING) : claim.end + 1])
+        inside = ", ".join(boxes[-1:] if any(map(_STEP.search, boxes[:-1])) else boxes).strip()
+        return Value(_conclusion(inside) or inside, claim.start, claim.end) if inside else None
     if is_hash(reply, claim) and text[claim.end :].strip():
         return None  # a heading
     if (display := _DISPLAY.match(text, claim.start)) and "nswer" not in display[1]:
@@ -45,6 +47,21 @@ def _formula_at(reply: SaidText, claim: ClaimedAnswer) -> Value | None:
         return None  # nothing but words
     end = text.find(formula, claim.start) + len(formula) if formula else claim.end
     return Value(formula, claim.start, end) if formula else None
+
+
+_STEP = re.compile(r"\\implies|\\Rightarrow|\.\}?\Z|\\text\{[^{}]*\w \w[^{}]*\w \w")
+"""In a box that others follow: it is a step on the way."""
+_WORDS = re.compile(r"(?:(?<![\\{A-Za-z])[A-Za-z]{2,}[^A-Za-z]+){3}")
+
+
+def _conclusion(box: str) -> str | None:
+    """What a sentence in a box comes to."""
+    said = markers.WRAPPED.sub(r"\1", box)
+    if not said.endswith(".") or not _WORDS.search(said):
+        return None
+    value = said.rpartition("=")[2].strip(" .").removesuffix("\\)")
+    found = value if any(map(str.isdecimal, value)) and maths.is_readable(value) else _concluded(said)
+    return found and Doubtful(found)
 
 
 def _formulas(text: str) -> list[str]:
@@ -121,7 +138,6 @@ def maths_answer(text: str, problem: Problem) -> str | None:
 
 _SHORT = 60
 _EMPHASIS = ' \t*_`"“”'
-_WRAPPED = re.compile(r"\\(?:text|textbf|mathrm|mbox)\{([^{}]*)\}")
 _NONE = re.compile(r"(?i:\bunanswerable\b|\bno answer\b)")
 
 
@@ -129,7 +145,7 @@ def _text_at(reply: SaidText, claim: ClaimedAnswer, *, lines: bool = False) -> V
     said = reply.text[claim.start : claim.end]
     if lines:
         said = reply.text[claim.start :]
-    said = _WRAPPED.sub(r"\1", said).replace('\\"', '"')
+    said = markers.WRAPPED.sub(r"\1", said).replace('\\"', '"')
     bold = _BOLD_END.search(said)
     return Value(_words(bold[1] if bold else said, lines=lines), claim.start, claim.end)
 

@@ -167,6 +167,15 @@ def test_an_option_is_read_by_its_wording_only_where_that_is_wanted(reply: str, 
     assert choice_letter(reply, CITIES, by_wording=True) == letter
 
 
+@pytest.mark.parametrize(
+    "reply", ["The claim is false, as he won.", "The claim is false. He won.", "This claim is false because he won."]
+)
+def test_a_sentence_may_say_which_word_is_right(reply: str) -> None:
+    """Where the options are words, behind what was asked."""
+    assert choice_letter(reply, asked("true", "false")) == "B"
+    assert choice_letter("The claim is old, as he won.", asked("true", "false")) is None
+
+
 def test_the_wording_must_be_whole() -> None:
     """15 does not mean 5, New York City is not New York, and a single letter is no wording."""
 
