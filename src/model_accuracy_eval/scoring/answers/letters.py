@@ -1,7 +1,7 @@
 """The letter of an option, as replies write it; and yes or no, which is chosen like one."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from model_accuracy_eval.records import Problem
 from model_accuracy_eval.scoring.answers import markers
@@ -256,9 +256,11 @@ def _only(matches: Iterable[re.Match[str]], reply: SaidText) -> Value | None:
 _AROUND = " \t\r\n*_`\"'.。$"
 
 
-def option_that_is(text: str, choices: tuple[str, ...]) -> str | None:
+def option_that_is(text: str, choices: Sequence[str]) -> str | None:
     """The option whose text, perhaps behind its letter, is the whole text; a letter is read as a letter."""
-    reply = markers.WRAPPED.sub(r"\1", text).strip(_AROUND).lower()
+    if "\\" in text:
+        text, *choices = (markers.WRAPPED.sub(r"\1", one) for one in (text, *choices))
+    reply = text.strip(_AROUND).lower()
     texts = [choice.strip(_AROUND).lower() for choice in choices]
     lettered = re.fullmatch(r"\(?([a-z])[\s:.)–—-]{0,4}(.+)", reply, re.DOTALL)
     equal = [
