@@ -152,7 +152,7 @@ _LEADING = re.compile(
 _OPTION = re.compile(r"\((?P<letter>[A-J])\)|(?<![\w.])(?P<listed>[A-J])[:：、]")
 _BESIDE = re.compile(r"\b[A-Z][)*_]{0,3} (?:or|and) (?:option )?[*_(]{0,3}\Z")
 _NAMED = re.compile(
-    r"(?P<letter>[A-Z]|[b-h](?=\)))(?<![A-Za-z0-9][A-Zb-h])(?:(?:[.):：、*](?=[ *_)\n.:,]|[^\x00-\x7f])|选?项|項)"
+    r"(?P<letter>[A-Z]|(?<!\()[a-h](?=\)))(?<![A-Za-z0-9][A-Za-h])(?:(?:[.):：、*](?=[ *_)\n.:,]|[^\x00-\x7f])|选?项|項)"
     r"(?![^\n]*(?:\n\s{0,2}[*_(]{0,3}|[;；。])(?!(?P=letter))[A-Z][).:：*])"
     r"|(?=[*_.。)]{0,4}\s*\Z))"
 )
@@ -259,7 +259,7 @@ _AROUND = " \t\r\n*_`\"'.。$"
 def option_that_is(text: str, choices: Sequence[str]) -> str | None:
     """The option whose text, perhaps behind its letter, is the whole text; a letter is read as a letter."""
     if "\\" in text:
-        text, *choices = (markers.WRAPPED.sub(r"\1", one) for one in (text, *choices))
+        text, *choices = (" ".join(markers.WRAPPED.sub(r"\1", one).split()) for one in (text, *choices))
     reply = text.strip(_AROUND).lower()
     texts = [choice.strip(_AROUND).lower() for choice in choices]
     lettered = re.fullmatch(r"\(?([a-z])[\s:.)–—-]{0,4}(.+)", reply, re.DOTALL)

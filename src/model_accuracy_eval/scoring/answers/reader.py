@@ -134,7 +134,7 @@ def _claims(reply: SaidText) -> list[ClaimedAnswer]:
     text = reply.text
     claims: list[ClaimedAnswer] = []
     # Looking for one character takes a twentieth of the time that looking for a word takes.
-    if "{" in text and ('":' in text or "':" in text):
+    if ('"' in text and '":' in text) or ("{" in text and "':" in text):
         claims += _marked(markers.ENCLOSED, text)
     if "<" in text and ("answer>" in reply.low or "<eoa" in text):
         claims += _marked(markers.TAGGED, text)

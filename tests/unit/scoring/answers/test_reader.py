@@ -27,6 +27,7 @@ def read(kind: str, text: str, problem: Problem = PROBLEM) -> str | None:
         '{"answer": "@", "steps": 3}',
         '```json\n{"reasoning": "not A, not 3", "final_answer": "@"}\n```',
         "First 3 of A.\nAnswer: @",
+        'not A, not 3\n</think>\n\n"answer": "@"',
         "So the answer is @.",
         "So the answer is **@** [1].",
         "At first 3, or A.\n\n@",
@@ -175,6 +176,7 @@ def test_every_mark_serves_every_kind(reply: str, kind: str, right: str, other: 
         ("choice_letter", "正しい選択肢は「B. パリ」ではありません。", None),
         ("number_answer", "Final answer: This cannot be solved. We know of 3 days alone (of 103 and 92 guests).", None),
         ("choice_letter", "So $\\boxed{\\text{Paris}}$.", "B"),
+        ("choice_letter", "Final answer: The better option is **a) the one in Germany**, by its size.", "A"),
         # boxes with the steps, and with a sentence
         ("maths_answer", "\\boxed{9+x=12\\implies x=3.}\n\n\\boxed{x=3}", "x=3"),
         ("maths_answer", "\\boxed{\\text{Each of them has 5 choices, so it is }4\\cdot 5=20.}", "20"),
