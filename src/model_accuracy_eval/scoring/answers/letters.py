@@ -152,7 +152,8 @@ _LEADING = re.compile(
 _OPTION = re.compile(r"\((?P<letter>[A-J])\)|(?<![\w.])(?P<listed>[A-J])[:：、]")
 _BESIDE = re.compile(r"\b[A-Z][)*_]{0,3} (?:or|and) (?:option )?[*_(]{0,3}\Z")
 _NAMED = re.compile(
-    r"(?P<letter>[A-Z]|(?<!\()[a-h](?=\)))(?<![A-Za-z0-9][A-Za-h])(?:(?:[.):：、*](?=[ *_)\n.:,]|[^\x00-\x7f])|选?项|項)"
+    r"(?P<letter>[A-Z]|(?<!\()[a-h](?=\)))(?<![A-Za-z0-9][A-Za-h])"
+    r"(?:(?:[.):：、*](?=[ *_)\n.:,]|[^\x00-\x7f])|选?项|項)"
     r"(?![^\n]*(?:\n\s{0,2}[*_(]{0,3}|[;；。])(?!(?P=letter))[A-Z][).:：*])"
     r"|(?=[*_.。)]{0,4}\s*\Z))"
 )

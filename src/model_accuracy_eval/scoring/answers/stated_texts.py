@@ -35,7 +35,8 @@ def _formula_at(reply: SaidText, claim: ClaimedAnswer) -> Value | None:
     if claim.strength == BOXED:
         boxes = maths.last_boxes(text[max(0, claim.place - ENDING) : claim.end + 1])
         inside = ", ".join(boxes[-1:] if any(map(_STEP.search, boxes[:-1])) else boxes).strip()
-        return Value(_conclusion(inside) or inside, claim.start, claim.end) if inside else None
+        said = None if _I_CANNOT.search(inside) else _conclusion(inside)
+        return Value(said, claim.start, claim.end) if inside else None
     if is_hash(reply, claim) and text[claim.end :].strip():
         return None  # a heading
     if (display := _DISPLAY.match(text, claim.start)) and "nswer" not in display[1]:
@@ -51,17 +52,18 @@ def _formula_at(reply: SaidText, claim: ClaimedAnswer) -> Value | None:
 
 _STEP = re.compile(r"\\implies|\\Rightarrow|\.\}?\Z|\\text\{[^{}]*\w \w[^{}]*\w \w")
 """In a box that others follow: it is a step on the way."""
+_I_CANNOT = re.compile(r"\bI (?:can|do|could)(?:not|n?['’]t)\b")
 _WORDS = re.compile(r"(?:(?<![\\{A-Za-z])[A-Za-z]{2,}[^A-Za-z]+){3}")
 
 
-def _conclusion(box: str) -> str | None:
-    """What a sentence in a box comes to."""
+def _conclusion(box: str) -> str:
+    """What a sentence in a box comes to, else all that the box has."""
     said = markers.WRAPPED.sub(r"\1", box)
-    if not said.endswith(".") or not _WORDS.search(said):
-        return None
+    if not said.endswith(".") or not _WORDS.search(said) or not any(map(str.isdecimal, said)):
+        return box
     value = said.rpartition("=")[2].strip(" .").removesuffix("\\)")
-    found = value if any(map(str.isdecimal, value)) and maths.is_readable(value) else _concluded(said)
-    return found and Doubtful(found)
+    is_value = any(map(str.isdecimal, value)) and maths.is_readable(value)
+    return Doubtful(value if is_value else _concluded(said) or box)
 
 
 def _formulas(text: str) -> list[str]:
