@@ -324,3 +324,7 @@ class Problem(Record, frozen=True, kw_only=True):
     def right(self) -> tuple[str, ...]:
         """The right answers as readers see them; for options, their texts."""
         return tuple(self.choices[index] for index in self.gold if index in range(len(self.choices))) or self.references
+
+
+NO_PROBLEM = Problem(id=-1, messages=(), references=())
+"""Where a reply is read that answers none."""

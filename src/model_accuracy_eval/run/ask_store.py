@@ -12,6 +12,7 @@ from functools import cached_property
 from model_accuracy_eval.errors import Defect, EvalError, Refused, Stopped, UsageError
 from model_accuracy_eval.ports import API_KEYS, Ports, Store
 from model_accuracy_eval.records import (
+    NO_PROBLEM,
     Attempt,
     ExecutionSummary,
     Fault,
@@ -47,7 +48,6 @@ _OPINION_TOKENS = 2048
 """For one opinion, thoughts included, if the task does not say it."""
 _MAX_WAITING = 256
 """Programs of a dataset that wait for a core while a service answers; more of them would only fill the memory."""
-_NO_PROBLEM = Problem(id=-1, messages=(), references=())
 
 
 def name(settings: Settings) -> str:
@@ -124,7 +124,7 @@ class JudgeService:
         if not reply.choices:
             return "The judge gave no answer."
         choice = reply.choices[0]
-        text = strip_thoughts(choice.text, _NO_PROBLEM) or ""
+        text = strip_thoughts(choice.text, NO_PROBLEM) or ""
         cut = choice.finish_reason == "length"
         if not text.strip():
             return (

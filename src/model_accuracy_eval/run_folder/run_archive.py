@@ -12,9 +12,9 @@ from typing import IO
 from model_accuracy_eval.errors import BadReuse, EvalError
 from model_accuracy_eval.ports import Archive
 from model_accuracy_eval.records.plan import is_artifact
+from model_accuracy_eval.run_folder.runfile import RUN_FILE
 from model_accuracy_eval.system.local_files import PART
 
-_RUN_FILE = "run.json"
 _LARGEST = 4 << 30
 """Bytes of one unpacked file: a zip file from elsewhere may claim any size."""
 
@@ -68,14 +68,14 @@ class ZipArchive(_Files):
         self._checked: set[str] = set()
         with self._zip() as archive:
             names = archive.namelist()
-        runs = [name for name in names if Path(name).name == _RUN_FILE]
+        runs = [name for name in names if Path(name).name == RUN_FILE]
         if len(runs) > 1:
             raise BadReuse(f"'{root}' holds {len(runs)} runs, and only one can be read: unpack it.")
         inner = next((name for name in names if name.endswith(".zip")), None)
         if not runs and inner:
             sentence = f"'{root}' holds no run, but another zip ({inner}): unpack it, and give that one."
             raise BadReuse(sentence)
-        self._prefix = runs[0].removesuffix(_RUN_FILE) if runs else ""
+        self._prefix = runs[0].removesuffix(RUN_FILE) if runs else ""
 
     def names(self) -> list[str]:
         with self._zip() as archive:

@@ -15,8 +15,7 @@ from pathlib import Path
 
 from model_accuracy_eval.errors import BadReuse, BadValue, NoHonestScore, PublishFailed
 from model_accuracy_eval.run_folder.run_archive import FolderArchive, check_is_there
-
-_RUN_FILE = "run.json"
+from model_accuracy_eval.run_folder.runfile import RUN_FILE
 
 # What this process has written to a file, line by line, so that a change by another shows when it is read again.
 
@@ -163,7 +162,7 @@ def reopened(folder: str) -> RunFolder:
     """The folder of an earlier run."""
     check_is_there(folder)
     path = Path(folder)
-    if not (path / _RUN_FILE).is_file():
+    if not (path / RUN_FILE).is_file():
         raise BadReuse(f"'{folder}' is not the folder of a run: it has no run.json.")
     # `outputs/latest` is the run that it names: what is written there has the run's own name in it.
     return RunFolder(str(path.parent / path.readlink() if path.is_symlink() else path))
@@ -216,7 +215,7 @@ def find_runs(place: str) -> Iterator[str]:
         yield place
         return
     for folder, folders, files in os.walk(place):
-        if _RUN_FILE in files:
+        if RUN_FILE in files:
             folders.clear()  # a run has no runs inside
             yield folder
             continue
@@ -230,6 +229,6 @@ def _is_zip_of_run(path: str) -> bool:
         return False
     try:
         with zipfile.ZipFile(path) as archive:
-            return any(Path(name).name == _RUN_FILE for name in archive.namelist())
+            return any(Path(name).name == RUN_FILE for name in archive.namelist())
     except (OSError, zipfile.BadZipFile):
         return True

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from model_accuracy_eval.records import MetricUse, Problem, Step
+from model_accuracy_eval.records import NO_PROBLEM, MetricUse, Problem, Step
 from model_accuracy_eval.scoring import maths
 from model_accuracy_eval.scoring.answers import markers
 from model_accuracy_eval.scoring.answers.letters import choice_letter
@@ -45,13 +45,12 @@ KINDS = {kind.name: kind for kind in (_NUMBERS, _FORMULAS, _TEXTS, LETTERS)}
 
 _LATEX = re.compile(r"\\[A-Za-z]|\w\s*\^|^-?\d+/\d+$")
 _MATHS = re.compile(r"[\d\\^=]")
-_NO_PROBLEM = Problem(id=-1, messages=(), references=())
 
 
 def is_number(answer: str) -> bool:
     """Whether an answer is a number that is read as itself in a reply: of 10^5 another one would be read."""
     value = as_number(answer)
-    return value is not None and value == as_number(number_answer(answer, _NO_PROBLEM) or "")
+    return value is not None and value == as_number(number_answer(answer, NO_PROBLEM) or "")
 
 
 def answer_kind(right_answers: Sequence[str]) -> AnswerKind:

@@ -9,6 +9,7 @@ from functools import partial
 from msgspec.structs import replace
 
 from model_accuracy_eval.records import (
+    NO_PROBLEM,
     Draw,
     FigureBounds,
     MetricUse,
@@ -36,9 +37,6 @@ from model_accuracy_eval.scoring.metrics.metric_table import (
 )
 from model_accuracy_eval.scoring.metrics.metric_type import Ask, AskResults, no_result
 from model_accuracy_eval.scoring.verdicts.gate_lines import ANY_PART, Unit
-
-EMPTY_PROBLEM = Problem(id=-1, messages=(), references=())
-"""Serves to count the answers that a pipeline leaves."""
 
 
 class Scorecard:
@@ -181,7 +179,7 @@ def _pipeline_units(task: TaskSpec, n: int, k: Sequence[int]) -> dict[str, Unit]
     if task.parts:
         return units
     for place, pipeline in enumerate(pipelines(task)):
-        answers = len(filters.run(pipeline.filters, [None] * n, EMPTY_PROBLEM))
+        answers = len(filters.run(pipeline.filters, [None] * n, NO_PROBLEM))
         for number, use in enumerate(pipeline.metrics):
             row = metric(use.name)
             value: SampleValue = dict.fromkeys(row.parts, 0.0) if row.parts else 0.0

@@ -10,6 +10,7 @@ from random import Random
 from typing import NamedTuple
 
 from model_accuracy_eval.records import (
+    NO_PROBLEM,
     DatasetResult,
     Decision,
     FigureSoFar,
@@ -22,7 +23,6 @@ from model_accuracy_eval.scoring.figures import intervals
 from model_accuracy_eval.scoring.figures.columns import reduced
 from model_accuracy_eval.scoring.figures.intervals import ClusterSums
 from model_accuracy_eval.scoring.figures.reductions import counts_only
-from model_accuracy_eval.scoring.figures.scorecard import EMPTY_PROBLEM
 from model_accuracy_eval.scoring.filters import filters
 from model_accuracy_eval.scoring.metrics import user_functions
 from model_accuracy_eval.scoring.metrics.metric_table import SampleValue, metric, pipelines
@@ -132,7 +132,7 @@ def _of_metric(
 ) -> Mapping[str, FollowedFigure]:
     row = metric(use.name)
     by_samples = not filters.choose(pipeline.filters)
-    answers = n if by_samples else len(filters.run(pipeline.filters, [None] * n, EMPTY_PROBLEM))
+    answers = n if by_samples else len(filters.run(pipeline.filters, [None] * n, NO_PROBLEM))
 
     def values(right: int) -> dict[str, float]:
         samples: list[SampleValue | None] = [
