@@ -103,7 +103,9 @@ def diagnose(
             sys.exit(bisect(adapter, searched, state, given, clock))
         if adapter and variants:
             sys.exit(look_at_variants(adapter, given, clock, trace.answers if trace else None))
-        targets: list[Mapping[str, Any]] = [{**options, "endpoint": (url,)} for url in endpoint] or [given]
+        targets: list[Mapping[str, Any]] = [{**options, "endpoint": (url,)} for url in dict.fromkeys(endpoint)] or [
+            given
+        ]
         if record:
             with serving(targets[0], clock) as service:
                 found = asked(

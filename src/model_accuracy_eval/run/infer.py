@@ -180,16 +180,15 @@ class _Inference:
 
     async def _let_in(self, live: LiveService, chat: ReplicaPool) -> None:
         """A replica that joins is looked at as those were that the run began with."""
-        replica = self._replica(live)
         found, objection = await self._look_at(live) if self._look_at else ([], "")
         self._found[live.name] = found
         if objection:
             self._ports.progress.say(f"{objection} It is asked nothing.")
-            replica.dismiss(objection, False)
-            await replica.chat.close()
+            if self._live.source is not None:
+                self._live.source.dismiss(live.service, objection, gone=False)
         else:
             self._joined.append(live)
-            chat.add(replica)
+            chat.add(self._replica(live))
 
     async def _run(self, chat: ReplicaPool) -> None:
         """Asks for everything, then again for what was taken for complete before the first finish_reason came."""
