@@ -1,31 +1,40 @@
 """Runs that stop once their gates are decided, on fake ports: what is asked, what is said, and what nobody may say."""
 
 from collections.abc import Callable
+from itertools import product
 from random import Random
 
 import msgspec
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from tests.fake_ports import MemoryHub, MemoryStore, ScriptedAnswer, ScriptedChat, fake_ports
-from tests.unit.run import test_pipeline
+from tests.unit.run import test_infer, test_pipeline
 from tests.unit.run.test_pipeline import asked as place_of
 
 from model_accuracy_eval.benchmarks import demo
 from model_accuracy_eval.commands.report import with_gates
 from model_accuracy_eval.errors import BadReuse, BadValue
 from model_accuracy_eval.records import (
+    Attempt,
     Choice,
     ClientLimits,
     Fault,
+    Interval,
     Report,
     Request,
     RunPlan,
     Timings,
 )
 from model_accuracy_eval.report import comment, terminal
-from model_accuracy_eval.run import pipeline
+from model_accuracy_eval.run import early_stop, pipeline
+from model_accuracy_eval.run.ask_store import AskStore
+from model_accuracy_eval.run.early_stop import Follower, PartJudge
 from model_accuracy_eval.run_folder import history_file, journal, results, runfile
 from model_accuracy_eval.run_folder.runfile import RunFile
-from model_accuracy_eval.scoring.verdicts import gates
+from model_accuracy_eval.scoring.figures.intervals import ClusterSums
+from model_accuracy_eval.scoring.figures.scorecard import Scorecard
+from model_accuracy_eval.scoring.verdicts import gate_lines, gates
 from model_accuracy_eval.scoring.verdicts.gates import GateRule
 
 PROBLEMS = 300
@@ -284,3 +293,70 @@ def test_a_history_leaves_a_part_out() -> None:
     assert part is not None
     assert not found.lines
     assert f"no further than was needed ({part.share} of the requests)" in found.left_out[0].reason
+
+
+@settings(max_examples=20)
+@given(st.integers(0, 2**32), st.sampled_from(["avg@3", "pass@3"]), st.sampled_from([0.0, 0.05]))
+def test_a_part_says_what_its_samples_say(seed: int, metric: str, lost: float) -> None:
+    """The mean and the interval of what was read, at its least and at its most where samples were lost; no figure is
+    told that the part does not give."""
+    dice, prepared, store = Random(seed), test_infer.prepared(60), MemoryStore()
+    the_plan = msgspec.structs.replace(
+        test_infer.plan(3).with_settings(stop_when_decided=True),
+        run_id=str(seed),
+        k=(3,),
+        gates=gate_lines.parse(f"sums: {metric} >= 50"),
+    )
+    share, said = dice.choice([0.1, 0.9]), dict[tuple[int, int], Attempt]()
+    for problem, index in product(prepared.problems, range(3)):
+        fault = Fault(kind="rejected", sentence="no", status=400) if dice.random() < lost else None
+        text = "" if fault else "1" if dice.random() < share else "2"
+        attempt = Attempt(problem=problem.id, index=index, text=text, finish_reason="stop", fault=fault)
+        said[problem.id, index] = attempt
+        if fault:
+            line = journal.failure_line(prepared, problem, attempt, fault)
+            store.append(journal.failures_file(the_plan.settings.label, "sums"), line)
+        else:
+            store.append(journal.file(the_plan.settings.label, "sums"), journal.line(prepared, problem, attempt))
+    following = early_stop.early_stop(the_plan, [prepared], None).followings["sums"]
+    follower = Follower(the_plan, prepared, following, store, AskStore(the_plan, prepared, store))
+    follower.read_again()
+    assert follower.reader.is_done
+
+    judge = PartJudge(the_plan, prepared, following, follower.reader, lambda: Scorecard(prepared.task, 3, (3,)))
+    read = {place: [said[place, index] for index in indexes] for place, indexes in judge.indexes.items()}
+    assert {(place, one.index) for place in read for one in read[place]} == {*follower.reader.samples_read()}
+    for place, samples in read.items():
+        result = judge.judge(prepared.problems[place], samples)
+        assert (result.n, result.c) == (len(samples), sum(one.text == "1" for one in samples))
+        assert result.why == tuple(
+            "rejected" if one.fault else "right" if one.text == "1" else "wrong" for one in samples
+        )
+        settled = [metric] * (metric == "pass@3" or len(samples) == 3)
+        assert {*result.figures} >= {*settled}
+        assert len(samples) == 3 or {*result.figures} <= {*settled}
+    part = judge.part()
+    assert (part.read, part.answered, part.planned) == (sum(map(len, read.values())), 180, 180)
+    assert (part.problems, part.decisions) == (len(read), follower.reader.decisions)
+    assert part.left_inside == (metric == "pass@3" and any(len(samples) < 3 for samples in read.values()))
+    assert part.estimated == (metric == "avg@3" or len(read) < 60)
+    ends = ClusterSums(), ClusterSums()
+    for place, samples in read.items():
+        for sums, right in zip(ends, ({"1"}, {"1", ""}), strict=True):
+            if metric == "avg@3":
+                for one in samples:
+                    sums.add(float(one.text in right), f"problem {place}")
+            else:
+                sums.add(float(any(one.text in right for one in samples)))
+    rows = {row.metric: row for row in judge.rows("v", "gen", all_equal=False)}
+    low, high = (100 * sums.total / sums.problems for sums in ends)
+    assert rows[metric].value == pytest.approx(low)
+    assert rows[metric].estimated == part.estimated
+    limits = rows[metric].bounds
+    assert (limits.low, limits.high) == pytest.approx((low, high)) if limits else low == high
+    if metric == "avg@3":
+        interval, worst, best = rows[metric].interval, *(sums.interval() for sums in ends)
+        assert interval == Interval(low=worst.low, high=best.high)  # type: ignore[union-attr]  # of many problems
+    other = rows["pass@3" if metric == "avg@3" else "avg@3"]
+    if metric == "avg@3" or part.left_inside:
+        assert (other.value, other.interval, other.stderr, other.bounds, other.chance, other.certainty) == (None,) * 6

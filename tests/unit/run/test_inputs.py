@@ -201,18 +201,36 @@ def test_what_is_no_settings_file_is_refused(text: str, sentence: str) -> None:
     assert "\n" not in error.value.sentence
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        ("k: 1\n\n# many\nlimt: 5\n", "There is no setting called 'limt' in eval.yaml, line 4; did you mean limit?"),
-        ("k: 1\nlimit: -5\n", "The setting 'limit' cannot be -5 (eval.yaml, line 2): expected 'int' >= 0."),
-    ],
+ANYTHING = st.lists(
+    st.tuples(st.integers(0, 2), st.sampled_from(SPELLINGS)), max_size=5, unique_by=lambda line: line[1][0]
 )
-def test_a_wrong_line_is_told_with_its_number(text: str, told: str) -> None:
-    """One sentence, for a name and for a value."""
-    with pytest.raises(UsageError) as error:
-        read_given(yaml_values(text, "eval.yaml"))
-    assert error.value.sentence == told
+
+
+@given(ANYTHING)
+def test_a_file_means_what_its_lines_say_and_each_is_known_by_its_number(
+    written: list[tuple[int, tuple[str, str, Any, Any]]],
+) -> None:
+    """Between blank lines; a wrong line is told with its number, and so is a name that is there twice."""
+    text, lines = "", {}
+    for blanks, (name, _, value, _) in written:
+        text += "\n" * blanks
+        lines[name] = text.count("\n") + 1
+        text += f"{name}: {json.dumps(value)}\n"
+    values = yaml_values(text, "f")
+    assert {name: found.place for name, found in values.items()} == {
+        name: f"f, line {at}" for name, at in lines.items()
+    }
+    assert read_given(values) == {name.replace("-", "_"): meant for _, (name, _, _, meant) in written}
+    end = text.count("\n") + 1
+    with pytest.raises(UsageError, match=rf"There is no setting called 'limt' in f, line {end}; did you mean limit\?"):
+        read_given(yaml_values(text + "limt: 5\n", "f"))
+    if "limit" not in lines:
+        sentence = rf"The setting 'limit' cannot be -5 \(f, line {end}\): expected 'int' >= 0\."
+        with pytest.raises(BadValue, match=sentence):
+            read_given(yaml_values(text + "limit: -5\n", "f"))
+    for name, at in lines.items():
+        with pytest.raises(BadValue, match=f"'{name}' is there twice: f, line {at}, and f, line {end}"):
+            yaml_values(f"{text}{name.replace('-', '_')}: 1\n", "f")
 
 
 def test_the_table_of_settings_is_complete() -> None:

@@ -2,9 +2,12 @@
 
 import dataclasses
 import re
+from itertools import accumulate
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.fake_ports import (
     ManualClock,
     MemoryHub,
@@ -19,9 +22,11 @@ from tests.unit.run.test_pipeline import plan
 from model_accuracy_eval.benchmarks import demo
 from model_accuracy_eval.ports import Ports
 from model_accuracy_eval.records import ClientLimits, MetricUse, Pipeline
+from model_accuracy_eval.records.base import duration
 from model_accuracy_eval.records.code import Execution, Program
 from model_accuracy_eval.run import pipeline
-from model_accuracy_eval.run.run_progress import StageTimer
+from model_accuracy_eval.run.run_progress import DatasetLog, StageTimer, journal_lines
+from model_accuracy_eval.run_folder import journal
 from model_accuracy_eval.scoring.metrics.metric_table import METRICS
 
 PROBLEMS, SAMPLES = 20, 2
@@ -106,6 +111,28 @@ def test_texts_say_how_many_are_scored(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(done := counts(said, "scored")) >= 5
     left = [60 * int(match[3]) + int(match[4]) for match in map(LINE.search, said) if match]
     assert left == [7 * (40 - number) for number in done]
+
+
+@given(st.lists(st.integers(0, 40), min_size=1, max_size=40), st.integers(0, 3))
+def test_a_word_comes_after_five_seconds_and_then_every_thirty(seconds: list[int], under_way: int) -> None:
+    """The time left is that of the rest at the pace since the last word, or a dash where nothing was done since."""
+    world, progress = World("exact_match"), RecordingProgress()
+    log = DatasetLog("eval", world.plan, "demo_gsm8k", world.store, world.ports(progress))
+    written = [b"%d\n" % number for number in range(len(seconds))]
+    world.store.append(journal.file(world.plan.settings.label, "demo_gsm8k"), b"".join(written))
+    read = []
+    for line in journal_lines(log, "judged", lambda: under_way):
+        world.clock.sleep(seconds[len(read)])
+        read.append(line)
+    assert read == written
+    words, last, last_done = [], 0, 0
+    for asked, now in enumerate(accumulate(seconds[:-1], initial=0)):
+        if now - last >= (30 if words else 5):
+            done = max(0, asked - under_way)
+            left = (len(seconds) - done) * (now - last) / (done - last_done) if done > last_done else None
+            words.append(f"demo_gsm8k: {done} of {len(seconds)} samples judged, about {duration(left)} left")
+            last, last_done = now, done
+    assert progress.said == words
 
 
 def test_the_time_of_a_stage_inside_another_counts_once() -> None:

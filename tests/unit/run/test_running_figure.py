@@ -5,13 +5,17 @@ from typing import Any
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.fake_ports import MemoryStore, RecordingProgress, ScriptedChat
+from tests.unit.run import test_infer
 from tests.unit.run.test_ask_store import World, judged_plan
 from tests.unit.run.test_pipeline import evaluate, figures, half_right, plan
 
 from model_accuracy_eval.ports import Activity
-from model_accuracy_eval.records import Fault, FigureSoFar, Reply, Request, Usage
+from model_accuracy_eval.records import Attempt, Fault, FigureSoFar, Reply, Request, Usage
 from model_accuracy_eval.run.run_progress import RunningFigure, SpareTime
+from model_accuracy_eval.scoring.figures.intervals import ClusterSums
 
 
 class Watching(RecordingProgress):
@@ -42,6 +46,38 @@ def test_it_ends_as_the_figure_of_the_report() -> None:
     assert row.interval is not None
     assert (found.metric, found.judged) == ("avg@5", 4)
     assert (found.value, found.low, found.high) == pytest.approx((30.0, row.interval.low, row.interval.high))
+
+
+SAMPLES = st.sampled_from(["1", "2", None])
+
+
+@given(
+    st.integers(1, 3).flatmap(lambda n: st.lists(st.lists(SAMPLES, min_size=n, max_size=n), min_size=2, max_size=8)),
+    st.data(),
+)
+def test_it_is_the_mean_of_the_complete_problems(asked: list[list[str | None]], data: st.DataObject) -> None:
+    """In whatever order and pieces samples come; what is lost may be worth anything, and what an earlier run has asked
+    does not count."""
+    places = range(len(asked))
+    earlier = data.draw(st.sets(st.sampled_from(places)))
+    n, prepared = len(asked[0]), test_infer.prepared(len(asked))
+    figure = RunningFigure(test_infer.plan(n), prepared, {*places} - earlier, SpareTime())
+    for place, index in data.draw(st.permutations([(place, index) for place in places for index in range(n)])):
+        said = asked[place][index]
+        fault = None if said else Fault(kind="failed", sentence="gone", status=500)
+        figure.take(place, [Attempt(problem=place, index=index, text=said or "", finish_reason="stop", fault=fault)])
+    least, most = ClusterSums(), ClusterSums()
+    for place in {*places} - earlier:
+        least.add(sum(said == "1" for said in asked[place]) / n, "")
+        most.add(sum(said in ("1", None) for said in asked[place]) / n, "")
+    worst, best, found = least.interval(n), most.interval(n), figure.so_far()
+    if worst is None or best is None:
+        assert found is None
+        return
+    assert isinstance(found, FigureSoFar)
+    assert (found.metric, found.judged) == ("accuracy" if n == 1 else f"avg@{n}", len(asked) - len(earlier))
+    assert (found.low, found.high) == pytest.approx((worst.low, best.high))
+    assert found.value == pytest.approx(100 * least.total / least.problems)
 
 
 def test_lost_samples_are_between_worst_and_best() -> None:

@@ -1,6 +1,8 @@
 """One reader for every kind of answer: the same marks, the same order of strength, the same withdrawals."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from model_accuracy_eval.records import Message, Problem
 from model_accuracy_eval.scoring.answers.reader import Doubtful
@@ -89,6 +91,53 @@ def read(kind: str, text: str, problem: Problem = PROBLEM) -> str | None:
 def test_every_mark_serves_every_kind(reply: str, kind: str, right: str, other: str) -> None:
     """A letter and a number are found by the same words; what stands behind "@" is the answer, "#" is none."""
     assert read(kind, reply.replace("@", right).replace("####", "§").replace("#", other).replace("§", "####")) == right
+
+
+LABEL = "So the correct answer: @"
+STRENGTHS = {
+    "So we have $\\boxed{@}$.": 0,
+    "<answer>@</answer>": 1,
+    "#### @": 1,
+    '{"final_answer": "@"}': 1,
+    "My final answer is @.": 1,
+    "The answer is @.": 2,
+    LABEL: 1,
+}
+"""Lines that state an answer → which wins: the lower number."""
+NOTHING = (
+    "That follows from what was said before.",
+    "Some may think that the answer is 9.",
+    "For example, the answer is 9.",
+    "Of this answer is 9 the best part.",
+    "The answer is not 9.",
+)
+WAIT = "Wait, there is one more thing to look at."
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from([*STRENGTHS]), st.sampled_from("2345")) | st.sampled_from([*NOTHING, WAIT]),
+        max_size=8,
+    )
+)
+def test_the_strongest_and_last_statement_counts(lines: list[tuple[str, str] | str]) -> None:
+    """Of those behind the last "wait" that any follows; where others were as strong, it is doubtful."""
+    stated, taken_back = list[tuple[int, str]](), False
+    for place, line in enumerate(lines):
+        if isinstance(line, str):
+            taken_back |= line == WAIT
+            continue
+        if taken_back:
+            stated, taken_back = [], False
+        begins = not place and line[0] == LABEL  # it may stand before all of its reasoning
+        stated.append((2 if begins else STRENGTHS[line[0]], line[1]))
+    said = [line if isinstance(line, str) else line[0].replace("@", line[1]) for line in lines]
+    text = "\n".join(f"{line}\nWe go on as before." for line in said)
+    found = EXTRACTORS["number_answer"](text, PROBLEM, flexible=False)
+    strongest = min((strength for strength, _ in stated), default=3)
+    equals = [value for strength, value in stated if strength == strongest]
+    assert found == (equals[-1] if equals else None)
+    assert isinstance(found, Doubtful) == (len({*equals}) > 1)
 
 
 @pytest.mark.parametrize(
