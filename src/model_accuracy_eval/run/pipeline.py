@@ -179,10 +179,10 @@ def _infer(
     """
     (datasets, weights_info), earlier = checked, previous_run.kept(store)
     asked = Asked(earlier.service if earlier else None)
-    if earlier and earlier.speed and plan.settings.mode == "eval":
-        of_shards = earlier.speed if earlier.speed.shards > 1 else None
-        asked = asked._replace(client=earlier.speed.client, of_shards=of_shards)
     if plan.settings.mode == "eval":
+        if earlier and earlier.speed:
+            of_shards = earlier.speed if earlier.speed.shards > 1 else None
+            asked = asked._replace(client=earlier.speed.client, of_shards=of_shards)
         return None, asked, None
     try:
         with ExitStack() as until_asked:

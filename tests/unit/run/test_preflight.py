@@ -79,6 +79,7 @@ def test_an_adapter_reads_what_tells_its_copies_apart(tmp_path: Path, given: dic
         (tmp_path / "deploy.sh").write_text(script)
         objection = preflight._adapter_files(plan_parts.plan(values, {}), fake_ports())
         assert (objection is not None and f"reads {variable}" in objection.sentence) == refused
+        assert objection is None or objection.about == ("deploy.sh", 1)
 
 
 @pytest.mark.parametrize("told", [(), ("feature-extraction",), ("chat", "any-to-any")])

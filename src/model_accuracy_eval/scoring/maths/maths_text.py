@@ -238,7 +238,7 @@ def tokens(text: str) -> list[MathsToken]:
         if text[place].isspace():
             place += 1
             continue
-        spaced = place > 0 and text[place - 1].isspace()
+        spaced = text[place - 1 : place].isspace()
         made, length = _next(text[place:], result[-1:], spaced=spaced, in_brackets=depth > 0)
         for token in made:
             depth += (token.text in {"(", "[", "\\{"}) - (token.text in {")", "]", "\\}"})

@@ -12,7 +12,7 @@ from model_accuracy_eval.scoring.metrics.metric_table import METRICS
 FENCED = "Sure:\n```python\nimport os\n\ndef add(a, b):\n    return a + b\n```\nDone."
 
 READ = [
-    ("exact_match_post", "The answer is Paris, France.\nx", "paris"),
+    ("exact_match_post", "The answer is Paris, France.\nThe answer is x", "paris"),
     ("exact_match_post", "the Cat", "cat"),
     ("exact_match_post", "答案是 Rom。", "rom"),
     ("gsm8k_post", "#### 1,234", "1234"),

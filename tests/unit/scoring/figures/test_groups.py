@@ -31,7 +31,7 @@ from model_accuracy_eval.records import (
     TaskGroup,
     TaskSpec,
 )
-from model_accuracy_eval.scoring.figures import groups
+from model_accuracy_eval.scoring.figures import groups, intervals
 from model_accuracy_eval.scoring.figures.groups import chance_of_right, expected
 from model_accuracy_eval.scoring.figures.notes import of_problems
 from model_accuracy_eval.scoring.figures.reductions import BEST_SHOWN, REDUCTIONS, reduction
@@ -107,6 +107,10 @@ def test_n16_centred_accuracy_counts_from_the_baseline() -> None:
     assert centred.interval is not None
     assert centred.interval.low == pytest.approx((plain.interval.low - 25) / 0.75)
     assert centred.stderr == pytest.approx((plain.stderr or 0) / 0.75)
+    assert plain.certainty is not None
+    assert centred.certainty is not None
+    inner, outer = (intervals.limits(each, "problems", 0.9) for each in (plain.certainty, centred.certainty))
+    assert (outer.low, outer.high) == pytest.approx(((inner.low - 25) / 0.75, (inner.high - 25) / 0.75))
     with pytest.raises(BadValue, match="a share from 0 up to below 1, not 1"):
         marked(task(pipe("exact_match"), baseline=1.0), {"": "a"})
 

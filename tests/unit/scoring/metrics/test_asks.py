@@ -100,6 +100,8 @@ CORRECT = {"read": "regex", "pattern": "^CORRECT"}
         ("judge_score", "7", {}, 0.7),
         ("judge_score", "Score: 4.5 of 5", {"out_of": 5}, 0.9),
         ("judge_score", "[[8]] because 3", {"pattern": r"\[\[(\d+)\]\]"}, 0.8),
+        ("judge_score", "0", {}, 0.0),
+        ("judge_score", "10", {}, 1.0),
         ("judge_score", "11", {}, None),
         ("judge_score", "-1", {}, None),
         ("judge_score", "great", {}, None),

@@ -10,6 +10,7 @@ from model_accuracy_eval.benchmarks.dataset_table import find
 from model_accuracy_eval.records import Problem, ToolCall
 from model_accuracy_eval.scoring.answers.tools import NoCalls, function_calls, written
 from model_accuracy_eval.scoring.metrics.exact import expected_calls, no_call
+from model_accuracy_eval.scoring.metrics.metric_table import METRICS
 
 TYPES: dict[str, Any] = {
     "n": {"type": "integer"},
@@ -59,7 +60,15 @@ def test_a_value_has_its_type_and_is_allowed(value: str, name: str, allowed: lis
 def test_parameters_are_those_that_are_expected() -> None:
     """Required ones are there, whatever may be left out; unknown ones are not."""
     expected: dict[str, dict[str, list[Any]]] = {"f": {"n": [1], "s": ["", "x"]}}
-    assert right("f(n=1)", expected)
+    least, most = METRICS["expected_calls"].right(
+        Problem(id=0, messages=(), references=(), extras={"ground_truth": [expected]})
+    )
+    assert [[*map(tuple, function_calls(each))] for each in (least, most)] == [
+        [("f", {"n": 1})],
+        [("f", {"n": 1, "s": "x"})],
+    ]
+    assert right(least, expected)
+    assert right(most, expected)
     assert right("f(n=1, s='X')", expected)
     assert not right("f(n=1)", expected, required=("s",))
     assert not right("f(s='x')", expected)

@@ -382,5 +382,7 @@ def test_an_open_change_says_how_many_problems_would_decide() -> None:
         "Two runs of this size show differences of 1.65 points and more; one of 0.83 takes about 801 problems"
         in found.sentence
     )
+    two = compared(replace(difference, certainty=replace(known, problems=2)))
+    assert "Two runs of this size" not in result(on_baseline(">=", -0.826), row(70), GateRule(), two).sentence
     on_it = result(on_baseline(">=", 0), row(70), GateRule(), compared(difference))
     assert "a figure on the line itself no size decides" in on_it.sentence
