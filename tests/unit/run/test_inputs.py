@@ -190,7 +190,6 @@ def test_a_yaml_file_holds_settings() -> None:
         ("limit: !!python/object/apply:os.system [ls]", "eval.yaml, line 1, is not YAML: "),
         ("- limit", "eval.yaml must hold settings as 'name: value' lines, but it holds list."),
         ("limit", "eval.yaml must hold settings as 'name: value' lines, but it holds str."),
-        ("max-tokens: 1\nk: 1\nmax_tokens: 2", "'max-tokens' is there twice: eval.yaml, line 1, and eval.yaml, line 3."),
     ],
 )  # fmt: skip
 def test_what_is_no_settings_file_is_refused(text: str, sentence: str) -> None:

@@ -11,7 +11,6 @@ from model_accuracy_eval.ports import Chat, ServiceRole
 from model_accuracy_eval.records import ClientLimits, Reply, Request, Service, ServiceFinding
 from model_accuracy_eval.run import infer
 from model_accuracy_eval.run.deploy import LiveService
-from model_accuracy_eval.run.service_check import diagnose_line
 
 
 class Held(ScriptedChat):
@@ -95,9 +94,3 @@ def test_a_look_that_is_a_defect_ends_the_run() -> None:
 def test_one_that_was_away_and_came_again_counts_once() -> None:
     first, second = (LiveService(Service(base_url=f"http://{name}"), None, name=name) for name in ("a", "b"))
     assert [each.name for each in first.with_newcomers([second, first, second]).replicas] == ["a", "b"]
-
-
-def test_the_replica_that_something_was_found_in_is_the_one_to_diagnose() -> None:
-    settings = plan(1).with_settings(endpoint=("http://a:1", "http://b:1")).settings
-    assert diagnose_line(settings, "b:1: Asked for temperature 1, …").endswith("diagnose --endpoint http://b:1")
-    assert diagnose_line(settings, "Replicas differ").endswith("diagnose --endpoint http://a:1")

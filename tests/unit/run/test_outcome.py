@@ -1,4 +1,4 @@
-"""The gate that a run without one is told of."""
+"""How a run ends: the gate that a run without one is told of, what was not asked, and defects."""
 
 import re
 import shlex
@@ -8,9 +8,10 @@ from msgspec.structs import replace
 from tests.dataset_fixtures import prepared
 
 from model_accuracy_eval.benchmarks.dataset_table import find
+from model_accuracy_eval.errors import BadData, Defect
 from model_accuracy_eval.records import Attempt, Counts, DatasetResult, GroupMean, Interval, SummaryRow, TaskGroup
 from model_accuracy_eval.run import plan_parts
-from model_accuracy_eval.run.outcome import conclude
+from model_accuracy_eval.run.outcome import attempt, conclude
 from model_accuracy_eval.scoring.figures.scorecard import Scorecard
 from model_accuracy_eval.scoring.verdicts import gate_lines
 
@@ -101,3 +102,18 @@ def test_it_is_on_the_group_of_all_datasets() -> None:
         for name in "ab"
     ]  # fmt: skip
     assert "--gate 'both: accuracy >= NUMBER'" in conclude(asked, None, (), "outputs/x", judged).sentence
+
+
+def test_work_ends_with_its_result_or_an_error() -> None:
+    """What nobody foresaw is a defect that says what it ended."""
+    refusal = BadData("There is nothing.")
+
+    def refuse() -> None:
+        raise refusal
+
+    assert attempt("the judging", lambda: 3) == 3
+    assert attempt("the judging", refuse) is refusal
+    defect = attempt("the judging of d", lambda: 1 / 0)
+    assert isinstance(defect, Defect)
+    assert defect.sentence.startswith("A defect of model-accuracy-eval ended the judging of d (ZeroDivisionError: ")
+    assert "1 / 0" in defect.detail

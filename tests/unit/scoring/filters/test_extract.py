@@ -1,5 +1,6 @@
 """Replies as models write them → the answer that a careful reader takes from them."""
 
+from itertools import product
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from msgspec import structs
 
 from model_accuracy_eval.benchmarks.gsm8k import ZERO_SHOT
 from model_accuracy_eval.records import Message, Pipeline, Problem, Step
+from model_accuracy_eval.scoring.answers.reader import Doubtful
 from model_accuracy_eval.scoring.answers.stated_numbers import as_number, last_number, number_answer
 from model_accuracy_eval.scoring.answers.stated_texts import maths_answer
 from model_accuracy_eval.scoring.code.benchmark_suites import CODE_EXTRACTORS
@@ -141,10 +143,7 @@ MATHS_REPLIES = {
     r"So $x = \boxed{\frac{\sqrt{3}}{2}}$ and we are done with all 3 steps.": r"\frac{\sqrt{3}}{2}",
     r"Hence $x = \boxed{1}$ or $x = \boxed{2}$.": "1, 2",
     r"First \boxed{1}. That was wrong, it is \boxed{2}": "2",
-    r"The final answer is $\frac{1}{2}$. I hope it is correct.": "1/2",
-    "The answer is $5$ because $2 + 3 = 5$ and $1 < 4$.": "5",
     "The answer is x = 2 or x = 3.": "2, 3",
-    "**Answer:** $(1, 2)$": "(1,2)",
     "答案是 $x^2+1$。": "1+x^2",
     r"We get \[ x = 4 \] in the end": "4",
     r"so the area is \( 2\pi \)": r"2\pi",
@@ -158,3 +157,38 @@ def test_a_formula_is_read_where_it_is_stated(reply: str) -> None:
     answer = maths_answer(reply, PLAIN)
     assert answer is not None
     assert metric("math_equal").score(answer, (MATHS_REPLIES[reply],)) == 1, answer
+
+
+FORMULAS = (r"\frac{1}{2}", "x^2 + 1", "12", r"2\sqrt{3}", "(1, 2)", "x = 3")
+IN_TEXT = ("$@$", r"\(@\)", r"\[@\]", "$$@$$", "@")
+
+
+@pytest.mark.parametrize("more", ["", " Note that $5 < 7$.", "\n\nThis is what was asked for.", "\nIndeed, $a = 5$."])
+@pytest.mark.parametrize(
+    "stated",
+    [
+        "The answer is @.",
+        "Final answer: @",
+        "**Final answer:** @",
+        "<answer>@</answer>",
+        "The answer is:\n@\nas was to be shown.",
+        '{"answer": "@"}',
+        "We look at $a$. The answer is @, where $a$ is old.",
+    ],
+)
+def test_a_stated_formula_is_read_as_it_stands(stated: str, more: str) -> None:
+    """In whatever marks, and whatever is said behind it; bare ones end with their line."""
+    for formula, marks in product(FORMULAS, IN_TEXT[: None if more.startswith("\n") else -1]):
+        found = maths_answer(stated.replace("@", marks.replace("@", formula)) + more, PLAIN)
+        assert found == formula
+        assert not isinstance(found, Doubtful)
+
+
+def test_a_formula_that_nothing_states_is_the_reply_or_a_guess() -> None:
+    """A reply that is nothing else, or the end of the last sentence."""
+    for formula, marks in product(FORMULAS, IN_TEXT):
+        written = marks.replace("@", formula)
+        assert maths_answer(written, PLAIN) == formula
+        guess = maths_answer(f"We look at $a$ and $b$.\n\nThus the sum of all is {written}.", PLAIN)
+        assert guess == formula
+        assert isinstance(guess, Doubtful)
