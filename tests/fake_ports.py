@@ -109,6 +109,7 @@ class ScriptedChat:
         self._names = names
         self.sends_finish_reasons: bool | None = None
         self.known_samplers = Samplers()
+        self.sampler_probes: Sequence[Request] = ()
         self.requests: list[Request] = []
 
     async def ask(self, request: Request) -> Reply:
@@ -141,6 +142,7 @@ class ScriptedChat:
         return self._names
 
     async def samplers(self, probes: Sequence[Request] = ()) -> Samplers | Fault:
+        self.sampler_probes = probes
         return self.known_samplers
 
     async def context_length(self) -> int | None:

@@ -224,8 +224,8 @@ class _Inference:
                 answered = await ask(request, chat)
             if answered is not None:
                 self._take(request, *answered)
-            if answered is not None and is_followed:
-                await self._follow(request)
+                if is_followed:
+                    await self._follow(request)
         if self._tail_began is None:
             self._tail_began = self._ports.clock.elapsed()
 

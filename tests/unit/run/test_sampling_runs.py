@@ -1,6 +1,7 @@
 """Runs with other samplers are other runs: what they send, and that they are never compared without a word."""
 
 import json
+from typing import Literal
 
 import pytest
 from msgspec.structs import replace
@@ -63,6 +64,19 @@ def test_neutral_values_are_in_every_request_and_in_every_report() -> None:
     assert sentence in store.files["report.html"].decode()
     assert sentence in terminal.as_text(report)
     assert "top\\_k 0, min\\_p 0" in comment.as_summary(report)
+
+
+@pytest.mark.parametrize(
+    ("setting", "mode", "texts"), [("server", "text", []), ("plain", "chat", [None]), ("plain", "text", [None, "1+1="])]
+)
+def test_neutral_values_are_tried_with_requests_of_the_kinds_that_the_run_makes(
+    setting: SamplingSetting, mode: Literal["chat", "text"], texts: list[str | None]
+) -> None:
+    """And not at all where samplers are left alone."""
+    chat = ScriptedChat(right)
+    the_plan = replace(sampled(setting), tasks=(replace(demo.WORD_PROBLEMS, mode=mode),))
+    test_pipeline.evaluate(the_plan, right, chat=chat)
+    assert [request.text for request in chat.sampler_probes] == texts
 
 
 def test_the_tasks_and_the_users_values_win() -> None:
