@@ -20,10 +20,12 @@ from model_accuracy_eval.records import (
     Choice,
     ClientLimits,
     Fault,
+    GroupMean,
     Interval,
     Report,
     Request,
     RunPlan,
+    TaskGroup,
     Timings,
 )
 from model_accuracy_eval.report import comment, terminal
@@ -293,6 +295,23 @@ def test_a_history_leaves_a_part_out() -> None:
     assert part is not None
     assert not found.lines
     assert f"no further than was needed ({part.share} of the requests)" in found.left_out[0].reason
+
+
+def test_what_is_asked_whole_says_why() -> None:
+    """A dataset without a gate, one of a group with a gate, a figure of the whole, and a gate that a part cannot open."""
+    whole = msgspec.structs.replace(
+        test_infer.plan(3).with_settings(stop_when_decided=True),
+        k=(3,),
+        groups=(TaskGroup(name="all", members=("sums",), means=(GroupMean(metric="accuracy"),)),),
+    )
+    for gate, why in {
+        "other: avg@3 >= 50": "it has no gate",
+        "all: accuracy >= 50": "the gate on all is about the whole of it",
+        "sums: bleu >= 50": "bleu is known only when all of it is",
+        "sums: avg@3 == 50": "the gate 'sums: avg@3 == 50' is decided only by the whole of it",
+    }.items():
+        the_plan = msgspec.structs.replace(whole, gates=gate_lines.parse(gate))
+        assert early_stop.early_stop(the_plan, [test_infer.prepared(60)], None) == ({}, {"sums": why})
 
 
 @settings(max_examples=20)

@@ -51,21 +51,27 @@ class SomePortsTaken(FakeLauncher):
     """Other programs listen at these ports."""
 
     def port_owner(self, port: int) -> str | None:
-        return "python3, pid 4711" if port in {8001, 8003, 8007} else None
+        return "python3, pid 4711" if port in {8001, 8003, 8007, 65535} else None
 
 
 @pytest.mark.parametrize(
-    ("replicas", "port", "step"),
-    [(1, 8001, "Give --port 8002, which is free."), (3, 8000, "Give --port 8004, from which on 3 ports are free.")],
+    ("replicas", "port", "taken", "step"),
+    [
+        (1, 8001, 8001, " Give --port 8002, which is free."),
+        (3, 8000, 8001, " Give --port 8004, from which on 3 ports are free."),
+        (1, 65535, 65535, ""),
+    ],
 )
-def test_a_refused_port_comes_with_one_that_would_do(tmp_path: Path, replicas: int, port: int, step: str) -> None:
+def test_a_refused_port_comes_with_one_that_would_do(
+    tmp_path: Path, replicas: int, port: int, taken: int, step: str
+) -> None:
     """For several replicas, one behind which enough are free."""
     (tmp_path / "deploy.sh").write_text("exec serve --port $PORT\n")
     values = {"adapter": str(tmp_path), "model": "m", "datasets": "demo_gsm8k", "port": port, "replicas": replicas}
     with pytest.raises(Refused) as refused:
         preflight.check(plan_parts.plan(values, {}), fake_ports(hub=ROWS, launcher=SomePortsTaken()))
     assert refused.value.sentence == (
-        f"Port 8001 is already in use by python3, pid 4711, so the adapter could not serve on it. {step}"
+        f"Port {taken} is already in use by python3, pid 4711, so the adapter could not serve on it.{step}"
     )
 
 

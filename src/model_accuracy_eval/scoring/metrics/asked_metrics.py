@@ -24,6 +24,8 @@ GRADED = (
     "Question: {question}\n\nReference answer: {reference}\n\nAnswer to be marked: {answer}\n\n"
     "How good is the answer, from 0 (useless) to {out_of} (as good as it can be)? Reply with the number alone."
 )
+_BEST = 10.0
+"""The best mark, if the task does not say it."""
 _WORD = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
@@ -37,7 +39,7 @@ def ask_judge(
     max_tokens: int = 0,
     read: str = "yes-no",
     pattern: str = "",
-    out_of: float = 10.0,
+    out_of: float = _BEST,
 ) -> Question:
     """A prompt with {question}, {answer}, {reference}, {choices} and the problem's columns filled in."""
     values = {
@@ -61,7 +63,7 @@ def ask_for_grade(
     system: str = "",
     max_tokens: int = 0,
     pattern: str = "",
-    out_of: float = 10.0,
+    out_of: float = _BEST,
 ) -> Question:
     """The same, for a number instead of a yes or no."""
     return ask_judge(answer, problem, prompt=prompt, system=system, max_tokens=max_tokens, out_of=out_of)
@@ -93,7 +95,7 @@ def denied(opinion: Opinion, problem: Problem, *, pattern: str = "", **ask_setti
 
 
 def graded(
-    opinion: Opinion, problem: Problem, *, out_of: float = 10.0, pattern: str = "", **ask_settings: object
+    opinion: Opinion, problem: Problem, *, out_of: float = _BEST, pattern: str = "", **ask_settings: object
 ) -> float | None:
     """The first number of the opinion, or of the pattern's match, as a share of `out_of`; None outside 0..`out_of`."""
     number = _NUMBER.search(_matched(opinion.text, pattern) or "")

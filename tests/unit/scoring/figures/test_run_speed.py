@@ -163,7 +163,7 @@ def test_too_few_have_figures_without_an_interval() -> None:
     [
         (IDLE, ""),
         (ClientLoad(since=0.0, busy=0.9, late=0.001), "the client itself was busy for 90 % of the time"),
-        (ClientLoad(since=0.0, busy=0.1, late=0.5), "this machine let the client wait for up to 500.0 ms (p95)"),
+        (ClientLoad(since=0.0, busy=0.1, late=0.05), "this machine let the client wait for up to 50.0 ms (p95)"),
     ],
 )
 def test_what_the_client_was_the_limit_of_is_said(client: ClientLoad, words: str) -> None:
