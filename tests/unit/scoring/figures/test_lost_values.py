@@ -130,10 +130,12 @@ def test_samples_that_vote(data: st.DataObject, n: int, skip: bool) -> None:
 
 
 def test_a_majority_that_lost_votes_cannot_overthrow_is_exact() -> None:
-    """Four of five against one lost vote."""
-    spec = task(pipe("exact_match", filters=[Step(name="majority_vote")]))
-    row = figures(spec, [problem(0, "A")], [[*map(text, "AAAA"), None]])["exact_match"]
-    assert (row.value, row.bounds) == (100.0, None)
+    """Four of five against one lost vote; unread ones may be skipped."""
+    for skip, said in ((False, "AAAA"), (True, "AAA?")):
+        steps = [Step(name="choice_letter"), Step(name="majority_vote", args={"skip_unread": skip})]
+        asked = [problem(0, "A", choices=("x", "y", "z"))]
+        row = figures(task(pipe("exact_match", filters=steps)), asked, [[*map(text, said), None]])["exact_match"]
+        assert (row.value, row.bounds) == (100.0, None)
 
 
 @pytest.mark.parametrize(
