@@ -150,6 +150,8 @@ def test_lost_samples_make_no_verdict() -> None:
     assert figures(report)["avg@5"] == 75.0
     assert (report.dataset_results[0].counts.failed, report.dataset_results[0].counts.answered) == (5, 15)
     assert [result.decision for result in report.gates] == ["undecided"]
+    first = [note for note in report.dataset_results[0].notes if note.startswith("The first of")]
+    assert first == ["The first of 5 failures: HTTP 503"]
     assert msgspec.json.decode(store.files["run.json"])["exit_code"] == 5
 
 
