@@ -120,12 +120,12 @@ def test_a_word_comes_after_five_seconds_and_then_every_thirty(seconds: list[int
     log = DatasetLog("eval", world.plan, "demo_gsm8k", world.store, world.ports(progress))
     written = [b"%d\n" % number for number in range(len(seconds))]
     world.store.append(journal.file(world.plan.settings.label, "demo_gsm8k"), b"".join(written))
-    read = []
+    read = list[bytes]()
     for line in journal_lines(log, "judged", lambda: under_way):
         world.clock.sleep(seconds[len(read)])
         read.append(line)
     assert read == written
-    words, last, last_done = [], 0, 0
+    words, last, last_done = list[str](), 0, 0
     for asked, now in enumerate(accumulate(seconds[:-1], initial=0)):
         if now - last >= (30 if words else 5):
             done = max(0, asked - under_way)
