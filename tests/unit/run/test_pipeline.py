@@ -20,7 +20,17 @@ from tests.fake_ports import (
 from model_accuracy_eval.benchmarks import demo
 from model_accuracy_eval.errors import BadData, BadReuse, Refused
 from model_accuracy_eval.ports import Ports
-from model_accuracy_eval.records import ClientLimits, Fault, Report, Request, RunPlan, Sampling, Settings
+from model_accuracy_eval.records import (
+    Choice,
+    ClientLimits,
+    Fault,
+    Report,
+    Request,
+    RunPlan,
+    Sampling,
+    Settings,
+    Timings,
+)
 from model_accuracy_eval.run import pipeline
 from model_accuracy_eval.scoring.verdicts import gate_lines
 
@@ -159,6 +169,24 @@ def test_allowed_losses_leave_a_verdict() -> None:
     """Up to --max-failed-requests the run is a verdict; lost samples count as not correct."""
     report, _ = evaluate(plan().with_settings(max_failed_requests=5), lossy)
     assert (report.outcome.exit_code, figures(report)["avg@5"]) == (0, 75.0)
+
+
+def test_cut_and_doubtful_replies_are_counted() -> None:
+    """One of four is a guess, two were cut: the figure of the others stands beside that of all."""
+
+    def answer(request: Request, choice: int) -> str | Choice:
+        place = asked(request)
+        if place == 1:
+            return "1 and 1 makes 2"
+        text = right(request, choice) if place < 3 else "#### 99"
+        return Choice(
+            index=choice, text=text, finish_reason="length" if place > 1 else "stop", timings=Timings(e2e=0.1)
+        )
+
+    report, _ = evaluate(plan(n=1), answer)
+    counts, row = report.dataset_results[0].counts, report.dataset_results[0].rows[0]
+    assert (counts.answered, counts.cut, counts.doubtful) == (4, 2, 1)
+    assert (row.value, row.finished) == (75.0, 100.0)
 
 
 def picky(request: Request, choice: int) -> str | Fault:
