@@ -176,11 +176,8 @@ def is_worse(gates: Sequence[GateResult], judged: Sequence[DatasetResult], compa
         return True
     for row in (result.rows[0] for result in judged if result.rows):
         change = compared.find(row.dataset, row.metric) if compared else None
-        if (
-            change
-            and change.interval
-            and (change.interval.high < 0 if row.higher_is_better else change.interval.low > 0)
-        ):
+        interval = change.interval if change else None
+        if interval and (interval.high < 0 if row.higher_is_better else interval.low > 0):
             return True
     return False
 
