@@ -123,6 +123,7 @@ def _encode_call(call: ToolCall) -> JSONObject:
 
 
 decode_chunk = msgspec.json.Decoder(Chunk).decode
+"""Decodes the usual shapes only, and fast. Raises `ValueError` for all others, which `decode_odd` reads."""
 _decode_told = msgspec.json.Decoder(dialects.ToldChunk).decode
 
 
@@ -146,9 +147,6 @@ def told_tokens(event: bytes) -> Iterator[tuple[int, list[ToldToken]]]:
                 for one, number in zip_longest(told, choice.token_ids or ())
             ],
         )
-
-
-"""Decodes the usual shapes only, and fast. Raises `ValueError` for all others, which `decode_odd` reads."""
 
 
 def decode_odd(data: bytes) -> Chunk:
