@@ -211,7 +211,7 @@ def _of_line(reply: SaidText, lines: list[tuple[int, int]]) -> Value | None:
         others = {mark[style] for mark in _OPTION.finditer(text, leading[0].end(), lines[0][1])}
         return Value(None, value.start, value.end) if others - {value.text, None} else value
     last = text[slice(*lines[-1])]
-    for said in (last, last.rpartition(" is ")[2]):
+    for said in (last, last.rpartition(" is ")[2].removeprefix("therefore ")):
         if worded_letter := option_that_is(said, reply.problem.choices):
             return Value(worded_letter, len(text), len(text))
     return _begins_with_option(reply)

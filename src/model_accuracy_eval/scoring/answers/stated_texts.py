@@ -59,7 +59,7 @@ _WORDS = re.compile(r"(?:(?<![\\{A-Za-z])[A-Za-z]{2,}[^A-Za-z]+){3}")
 def _conclusion(box: str) -> str:
     """What a sentence in a box comes to, else all that the box has."""
     said = markers.WRAPPED.sub(r"\1", box)
-    if not said.endswith(".") or not _WORDS.search(said) or not any(map(str.isdecimal, said)):
+    if not (said.endswith(".") and (_WORDS.search(said) or "\\Rightarrow" in said) and any(map(str.isdecimal, said))):
         return box
     value = said.rpartition("=")[2].strip(" .").removesuffix("\\)")
     is_value = any(map(str.isdecimal, value)) and maths.is_readable(value)

@@ -168,7 +168,13 @@ def test_an_option_is_read_by_its_wording_only_where_that_is_wanted(reply: str, 
 
 
 @pytest.mark.parametrize(
-    "reply", ["The claim is false, as he won.", "The claim is false. He won.", "This claim is false because he won."]
+    "reply",
+    [
+        "The claim is false, as he won.",
+        "The claim is false. He won.",
+        "This claim is false because he won.",
+        "It is therefore false.",
+    ],
 )
 def test_a_sentence_may_say_which_word_is_right(reply: str) -> None:
     """Where the options are words, behind what was asked."""
