@@ -46,7 +46,7 @@ def test_every_verdict_can_be_used() -> None:
 
 def test_part_of_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The table has a row for each source; the page keeps what stands around it."""
-    reply = {"source": "exam", "model": "m", "half": "tuning", "kind": "letter", "letters": 4, "gold": "B"}
+    reply = {"source": "exam", "model": "m", "kind": "letter", "letters": 4, "gold": "B"}
     rows = [
         {"id": f"a/b@1:f#{place}", "reply": text, "origin_answer": "B", **reply}
         for place, text in enumerate(["The answer is B.", "I cannot say."])
