@@ -69,8 +69,7 @@ def _letter_at(reply: SaidText, claim: ClaimedAnswer) -> Value | None:
     if found is None:
         end = min(claim.end, claim.start + _LONGEST_OPTION) if claim.strength != RESTATED else claim.start
         worded = option_that_is(text[claim.start : end], problem.choices)
-        is_none = worded is None and _NONE_OF_THEM.match(text, claim.start, end)
-        return Value(worded, claim.start, end) if worded or is_none else None
+        return Value(worded, claim.start, end) if worded or _NONE_OF_THEM.match(text, claim.start, end) else None
     letter, (start, end) = _capital(found["letter"]), found.span("letter")
     if letter not in _LETTERS[: max(len(problem.choices), _WITHOUT_OPTIONS)]:
         return None
@@ -192,11 +191,9 @@ _LONGEST_ENDING = 2000
 
 
 def _is_named(text: str, place: int) -> bool:
-    if _BEFORE_NAMED.search(text, max(0, place - 80), place):
-        return True
-    # Not where others stand beside it: "nor is it (A), new (B), or small (C)."
-    start = max(text.rfind(end, 0, place) for end in ("\n", ". "))
-    return bool(_IN_BRACKETS.match(text, max(0, place - 1))) and not _OPTION.search(text, start + 1, max(0, place - 1))
+    begin, sentence = max(0, place - 1), max(text.rfind("\n", 0, place), text.rfind(". ", 0, place)) + 1
+    is_last = _IN_BRACKETS.match(text, begin) and not _OPTION.search(text, sentence, begin)  # not of (A), (B), or (C)
+    return bool(is_last or _BEFORE_NAMED.search(text, max(0, place - 80), place))
 
 
 def _of_line(reply: SaidText, lines: list[tuple[int, int]]) -> Value | None:

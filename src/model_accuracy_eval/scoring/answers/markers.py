@@ -92,8 +92,7 @@ _UNSPACED = ("Chinese", "Japanese", "Korean", "Bengali", "Thai", "Telugu")
 
 
 def _words(field: str, *, spaced: bool = True) -> str:
-    """The alternatives of all languages that put blanks between words, or of those that do not, or that have vowel
-    signs, which count as no part of a word."""
+    """The alternatives of all languages that put blanks between words, or of those without, or with vowel signs."""
     return "|".join(getattr(row, field) for name, row in LANGUAGES.items() if (name in _UNSPACED) != spaced)
 
 

@@ -62,8 +62,7 @@ def _conclusion(box: str) -> str:
     if not (said.endswith(".") and (_WORDS.search(said) or "\\Rightarrow" in said) and any(map(str.isdecimal, said))):
         return box
     value = said.rpartition("=")[2].strip(" .").removesuffix("\\)")
-    is_value = any(map(str.isdecimal, value)) and maths.is_readable(value)
-    return Doubtful(value if is_value else _concluded(said) or box)
+    return Doubtful(value if maths.is_readable(value) else _concluded(said) or box)
 
 
 def _formulas(text: str) -> list[str]:
