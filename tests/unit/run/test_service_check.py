@@ -148,6 +148,19 @@ def test_a_replica_without_log_probabilities_is_no_other_one() -> None:
     assert findings[-1].sentence.startswith("two shows no log-probabilities")
 
 
+@pytest.mark.parametrize("is_right", [True, False])
+def test_a_replica_that_joins_later_has_to_pass_the_same(is_right: bool) -> None:
+    """And is held beside the one that the run began with."""
+    subjects: dict[str, MuteSubject] = {"one": Drawing(is_right=True), "two": Drawing(is_right=is_right)}
+    world = World(subjects, gate="sums: avg@5 >= 1")
+    first, new = world.live().replicas
+    findings, objection = asyncio.run(world.check.newcomer(first, new))
+    states = [("samplers", "PASS" if is_right else "FAIL"), ("replicas", "PASS")]
+    assert [(each.probe, each.state) for each in findings] == states
+    assert objection.startswith("two: Asked for temperature 1, ") == (not is_right)
+    assert [name for name, _ in world.opened] == ["two", "one", "two"]
+
+
 class Silent(Drawing):
     """Never answers."""
 
