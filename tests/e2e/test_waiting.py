@@ -8,9 +8,6 @@ from tests.servers.fault_server import FaultServer
 from tests.servers.http import Exchange
 from tests.waiting import HANGING, free_port
 
-from model_accuracy_eval.records import Settings
-from model_accuracy_eval.run import build
-
 GENERAL = "marker-general-key"
 
 
@@ -81,14 +78,3 @@ def test_the_general_key_is_taken_with_a_word_and_by_the_named_address_alone(tmp
         assert done.code == 0, done.err
         assert ("The key in OPENAI_API_KEY is sent to" in done.err) == (not own)
         assert GENERAL not in done.out + done.err
-
-
-def test_a_judge_takes_the_general_key_and_the_service_does_not() -> None:
-    """Of two services only one is meant."""
-    judged, word = build.of_run(
-        Settings(endpoint=("http://model",), judge_endpoint="http://judge"), {build.GENERAL: GENERAL}
-    )
-    deployed, nothing = build.of_run(Settings(adapter="mine"), {build.GENERAL: GENERAL})
-    assert (judged.of("judge").reveal(), judged.of("model").reveal()) == (GENERAL, "")
-    assert "http://judge" in word
-    assert (deployed.of("model").reveal(), nothing) == ("", "")

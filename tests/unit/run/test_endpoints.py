@@ -6,12 +6,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from tests.fake_ports import ManualClock, RecordingProgress, ScriptedChat, fake_ports
+from tests.fake_ports import ManualClock, MemoryStore, RecordingProgress, ScriptedChat, fake_ports
+from tests.unit.run import test_pipeline
 from tests.waiting import HANGING
 
 from model_accuracy_eval.errors import AdapterFailed
 from model_accuracy_eval.ports import ServiceRole
 from model_accuracy_eval.records import ClientLimits, Fault, Request, RunPlan, Service
+from model_accuracy_eval.run import deploy
 from model_accuracy_eval.run.endpoints import Endpoints
 
 
@@ -126,3 +128,12 @@ def test_one_that_is_gone_may_come_back_and_one_that_fails_may_not(play: Callabl
     ) as error:
         played.after(20)
     assert (error.value.exit_code, error.value.stage) == (4, "infer")
+
+
+@pytest.mark.parametrize("named", [("http://a:1",), ("http://a:1", "http://b:1")])
+def test_others_may_join_where_several_are_named(named: tuple[str, ...]) -> None:
+    """The first that is ready begins."""
+    ports = fake_ports(chat=ScriptedChat(test_pipeline.right))
+    with deploy.service(test_pipeline.plan().with_settings(endpoint=named), "", MemoryStore(), ports) as live:
+        assert live.service.base_url in named
+        assert (live.source is not None) == (len(named) > 1)

@@ -363,9 +363,10 @@ def test_a_service_without_the_chat_endpoint_is_named_as_that(tmp_path: Path) ->
 
 
 def test_a_service_that_never_answers_runs_into_the_limit(tmp_path: Path) -> None:
-    """The ready timeout is told with its seconds and the last answer."""
+    """The ready timeout is told with its seconds and the last answer, whatever models the server lists meanwhile."""
     (tmp_path / "deploy.sh").write_text("")
-    report, _ = evaluate(plan(adapter=str(tmp_path)), always_refused())
+    silent = ScriptedChat(always_refused(), names=("other",))
+    report, _ = evaluate(plan(adapter=str(tmp_path)).with_settings(model_name="qwen"), right, chat=silent)
     assert report.outcome.exit_code == 4
     assert "within 1800 s; the last try said: connection refused" in report.outcome.sentence
 
