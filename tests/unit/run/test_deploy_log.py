@@ -24,10 +24,8 @@ TRACE = [
 def test_errors_are_found_however_far_above_the_end_they_stand() -> None:
     """With the whole traceback, its loggers' prefixes included, and with how much was left out."""
     shown = excerpt(NOISE[0], *TRACE, *NOISE, "ERROR engine is dead", *NOISE[:40])
-    assert shown[0] == "… 1 line left out"
-    assert shown[1:5] == TRACE
-    assert shown[5:7] == ["… 200 lines left out", "ERROR engine is dead"]
-    assert shown[-3:] == NOISE[37:40]
+    assert shown[:5] == ["… 1 line left out", *TRACE]
+    assert shown[5:] == ["… 200 lines left out", "ERROR engine is dead", "… 37 lines left out", *NOISE[37:40]]
 
 
 def test_without_errors_the_last_lines_are_shown() -> None:
