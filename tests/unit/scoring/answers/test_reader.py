@@ -440,17 +440,12 @@ def test_the_words_of_an_option_deny_nothing(choices: tuple[str, ...], letter: s
 @pytest.mark.parametrize(
     ("kind", "reply", "is_doubtful"),
     [
-        ("number_answer", "The answer is 5.", False),
         ("number_answer", "5", False),
         ("number_answer", "We have 5 eggs.", False),
         ("number_answer", "We have 3 pans and 5 eggs.", True),
-        ("number_answer", "The answer is 4.\nNow for the rest.\nThe answer is 5.", True),
-        ("maths_answer", "$\\frac{1}{2}$", False),
         ("maths_answer", "We get $\\frac{1}{2}$ cm", True),
         ("maths_answer", "The solution is 5", True),
         ("maths_answer", "Square the result:\n\\[\n9\n\\]\nThen add all of them:\n\\[\n3 =", True),
-        ("choice_letter", "The answer is B.", False),
-        ("choice_letter", "The answer is B. I looked it up.\n\nThe answer is C.", True),
         ("choice_letter", "I choose B. The right answer is near the sea.", True),
         ("choice_letter", "I choose B.", False),
         ("choice_letter", "So far the answer is B. But we also have to look at (", True),
