@@ -98,7 +98,6 @@ STRENGTHS = {
     "So we have $\\boxed{@}$.": 0,
     "<answer>@</answer>": 1,
     "#### @": 1,
-    '{"final_answer": "@"}': 1,
     "My final answer is @.": 1,
     "The answer is @.": 2,
     LABEL: 1,
@@ -132,7 +131,8 @@ def test_the_strongest_and_last_statement_counts(lines: list[tuple[str, str] | s
         begins = not place and line[0] == LABEL  # it may stand before all of its reasoning
         stated.append((2 if begins else STRENGTHS[line[0]], line[1]))
     said = [line if isinstance(line, str) else line[0].replace("@", line[1]) for line in lines]
-    text = "\n".join(f"{line}\nWe go on as before." for line in said)
+    steps = ("sand", "clay", "wood", "iron", "salt", "wool", "milk", "rice")  # what goes in circles would be cut off
+    text = "\n".join(f"{line}\nWe go on with {step}." for line, step in zip(said, steps, strict=False))
     found = EXTRACTORS["number_answer"](text, PROBLEM, flexible=False)
     strongest = min((strength for strength, _ in stated), default=3)
     equals = [value for strength, value in stated if strength == strongest]
