@@ -24,12 +24,12 @@ _WITHOUT_OPTIONS = 10
 _GO_ON = "and|as|because|but|by|due|for|given|if|in|is|not|or|rather|since|so|was|which|with"
 """Words that may follow a bare A or I; before any other word they are the article and the pronoun."""
 _NUMERALS = r"(?:[ \t]+(?:and|or)|,)[ \t]+[IVX]{2,}"
+_SMALL = r"[a-h](?=\)[ *_]{1,3}\S(?![^\n]*\s{1,4}[*_(]{0,3}[b-h]\)))"  # b) Paris, but no list of parts
 # Repetitions are bounded: a reply of ten thousand asterisks must not take minutes to read.
 _OPENED = (
     r"[\s*_:：=>\"'“`「$\\(\[（【]{0,8}(?:(?:boxed|text|textbf|mathrm|mathbf)\{[\s\\]{0,2}){0,3}"
     rf"[\s*_(\[（]{{0,4}}(?P<letter>[B-HJ-ZＡ-Ｚ]|[AI](?![ \t]+(?!(?:{_GO_ON})\b)[a-z]|{_NUMERALS})"
-    r"|(?<=\()[a-z](?=\))|(?<!\w)(?:[a-z](?=[*_)\].}\"'`」]{0,4}[ \t]*(?:$|[\r\n<]))"
-    r"|[a-h](?=\)[ *_]{1,3}\S(?![^\n]*\n\s?[*_(]{0,3}[b-h]\)))))"  # b) Paris, but no list of parts
+    rf"|(?<=\()[a-z](?=\))|(?<!\w)(?:[a-z](?=[*_)\].}}\"'`」]{{0,4}}[ \t]*(?:$|[\r\n<]))|{_SMALL}))"
     r"(?![A-Za-z0-9+#]|['’][a-z])"
 )
 _CLOSED = r"[*_)\]）}$\\\"'”`」】]{0,8}"
@@ -151,7 +151,7 @@ _LEADING = re.compile(
 _OPTION = re.compile(r"\((?P<letter>[A-J])\)|(?<![\w.])(?P<listed>[A-J])[:：、]")
 _BESIDE = re.compile(r"\b[A-Z][)*_]{0,3} (?:or|and) (?:option )?[*_(]{0,3}\Z")
 _NAMED = re.compile(
-    r"(?P<letter>[A-Z]|(?<!\()[a-h](?=\)))(?<![A-Za-z0-9][A-Za-h])"
+    rf"(?P<letter>[A-Z]|(?<!\(){_SMALL})(?<![A-Za-z0-9][A-Za-h])"
     r"(?:(?:[.):：、*](?=[ *_)\n.:,]|[^\x00-\x7f])|选?项|項)"
     r"(?![^\n]*(?:\n\s{0,2}[*_(]{0,3}|[;；。])(?!(?P=letter))[A-Z][).:：*])"
     r"|(?=[*_.。)]{0,4}\s*\Z))"

@@ -216,7 +216,9 @@ def test_the_strongest_and_last_statement_counts(lines: list[tuple[str, str] | s
         ("choice_letter", "b) the one in France.\n\nIt is old.", "B"),
         ("choice_letter", "So the best fit is:\n\n> **b) the one in France** (of four)\n\nIt is old.", "B"),
         ("choice_letter", "So $$\n\\boxed{\\text{b) The one in France.}}\n$$", "B"),
-        ("choice_letter", "Final answer:\na) Oslo: no\nb) Bern: yes", None),
+        ("choice_letter", "Final answer:\na) Oslo: no\n\nb) Bern: yes", None),
+        ("choice_letter", "Final answer: a) is no, b) is yes.", None),
+        ("choice_letter", "Therefore a) is 5, and b) is 6 by the same rule", None),
         ("choice_letter", "(a) As x = y, it is that y = z. (b) As y = z, it is that", None),
         # the last of several in brackets is not the one in brackets at the end; none of them is none
         ("choice_letter", "D: It has what is asked for, so it is not old (A), new (B), or small (C).", "D"),
