@@ -30,6 +30,8 @@ _DRAWS = 300
 """Of each question and setting."""
 _QUESTIONS = 2
 _AT_ONCE = 16
+_SUSPECTS = 3
+"""Of the settings that are wrong, those that are asked for alone."""
 _SURE = 0.002
 """How often a healthy service fails, over all settings together."""
 _HOT = 1.5
@@ -166,7 +168,7 @@ async def samplers(subject: Subject, needles: Sequence[Needle]) -> ProbeResult:
         )
     for at_once, where, advice in _CAUSES:
         alone: dict[TokenSampler, Draws] = {}
-        for sampler in wrong:
+        for sampler in sorted(wrong, key=lambda each: _UNKNOWN in wrong[each])[:_SUSPECTS]:
             alone |= await draws(subject, {sampler: questions[sampler]}, at_once)
         still = _wrong(alone, open_ones, rests)
         if not still:
