@@ -150,8 +150,9 @@ def _number_in_front(reply: SaidText, claim: ClaimedAnswer, number: re.Match[str
 _SYMBOLIC = re.compile(
     r"[√π]|(?<![a-z])pi\b|sqrt|\\(?:log|ln|sin|cos|tan|binom)\b|(?<![A-Za-z])(?:log|ln|sin|cos|tan)[_(^]|\be\^|\d\s?(?:\^|\*\*)\s?[{(]?\d"
     r"|\d!\.|(?<![A-Za-z])[\dn)]!\s?[/*(+)\\-]|[A-Za-z][+*]\d"
+    r"|\d\s?/\s?(?:[xyn]\b|(?:the )?number of\b)"
 )
-"""What makes of a number a part of a formula, such as 2π, 3^2023, 8!/2 and Kim+8."""
+"""What makes of a number a part of a formula, such as 2π, 3^2023, 8!/2, Kim+8 and 420/number of days."""
 _EQUALS = re.compile(r"[=≈]|\\approx\b|\b(?:approximately|about)\b")
 
 
