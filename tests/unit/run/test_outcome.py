@@ -6,12 +6,22 @@ import shlex
 import pytest
 from msgspec.structs import replace
 from tests.dataset_fixtures import prepared
+from tests.unit.scoring.verdicts.test_gates import compared
 
 from model_accuracy_eval.benchmarks.dataset_table import find
 from model_accuracy_eval.errors import BadData, Defect
-from model_accuracy_eval.records import Attempt, Counts, DatasetResult, GroupMean, Interval, SummaryRow, TaskGroup
+from model_accuracy_eval.records import (
+    Attempt,
+    Counts,
+    DatasetResult,
+    Difference,
+    GroupMean,
+    Interval,
+    SummaryRow,
+    TaskGroup,
+)
 from model_accuracy_eval.run import plan_parts
-from model_accuracy_eval.run.outcome import attempt, conclude
+from model_accuracy_eval.run.outcome import attempt, conclude, is_worse
 from model_accuracy_eval.scoring.figures.scorecard import Scorecard
 from model_accuracy_eval.scoring.verdicts import gate_lines
 
@@ -117,3 +127,21 @@ def test_work_ends_with_its_result_or_an_error() -> None:
     assert isinstance(defect, Defect)
     assert defect.sentence.startswith("A defect of model-accuracy-eval ended the judging of d (ZeroDivisionError: ")
     assert "1 / 0" in defect.detail
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "rises", "worse"),
+    [
+        (-3, -0.5, True, True),
+        (-3, 0.5, True, False),
+        (0.5, 3, True, False),
+        (0.5, 3, False, True),
+        (-0.5, 3, False, False),
+    ],
+)
+def test_a_figure_is_worse_where_all_of_its_change_is(low: float, high: float, rises: bool, worse: bool) -> None:
+    row = SummaryRow(dataset="demo", version="1", metric="accuracy", value=50.0, higher_is_better=rises)
+    judged = DatasetResult(dataset="demo", version="1", rows=(row,), problem_results=(), counts=Counts())
+    change = Difference(metric="accuracy", old=51, new=50, points=-1, interval=Interval(low=low, high=high))
+    assert is_worse((), [judged], compared(change)) == worse
+    assert not is_worse((), [judged], None)
