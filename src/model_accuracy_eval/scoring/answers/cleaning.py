@@ -120,9 +120,9 @@ _LOOP, _MOST_LOOPS = 40, 2
 
 def is_cut_off(text: str) -> bool:
     """Whether the end of a reply shows that it was cut off."""
-    end = text[-_ENDING:].rstrip("` \n")
-    if text.count(end[-_LOOP:]) > _MOST_LOOPS:
+    if goes_round(text):
         return True
+    end = text[-_ENDING:].rstrip("` \n")
     if end.endswith(_SENTENCE_ENDS):
         return bool(_JSON.match(text))
     last = end.rpartition("\n")[2]
@@ -134,6 +134,11 @@ def is_cut_off(text: str) -> bool:
         or (text.count("$$") % 2 and "$" not in text.rpartition("$$")[2])
         or (len(text) > _LONG and last[-2:].isalpha())
     )
+
+
+def goes_round(text: str) -> bool:
+    """Whether a reply ends with what it says again and again."""
+    return text.count(text[-_ENDING:].rstrip("` \n")[-_LOOP:]) > _MOST_LOOPS
 
 
 # The next question.

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from model_accuracy_eval.records import Problem
 from model_accuracy_eval.scoring.answers import markers
-from model_accuracy_eval.scoring.answers.cleaning import cleaned, is_cut_off, without_next_question
+from model_accuracy_eval.scoring.answers.cleaning import cleaned, goes_round, is_cut_off, without_next_question
 
 BOXED, MARKED, STATED, RESTATED = range(4)
 _MOST = 200
@@ -92,7 +92,7 @@ def read(text: str, problem: Problem, kind: Wanted, *, flexible: bool = True) ->
         answer = _decided(reply, kind, found)
         # Where the end is missing, an answer in the midst of it may be one of many.
         is_weak = all(claim.strength >= STATED or value.text != answer for claim, value in found)
-        return _doubtful(answer) if is_weak and is_cut_off(said) else answer
+        return _doubtful(answer) if (is_weak and is_cut_off(said)) or goes_round(said) else answer
     is_announced = any(not is_hash(reply, claim) for claim in claims)
     if (value := kind.weaker(reply)) is not None:
         answer = _restated(reply, kind, value)

@@ -56,13 +56,14 @@ _I_CANNOT = re.compile(r"\bI (?:can|do|could)(?:not|n?['’]t)\b")
 _WORDS = re.compile(r"(?:(?<![\\{A-Za-z])[A-Za-z]{2,}[^A-Za-z]+){3}")
 
 
-def _conclusion(box: str) -> str:
-    """What a sentence in a box comes to, else all that the box has."""
+def _conclusion(box: str) -> str | None:
+    """What a sentence in a box comes to, or all that the box has; None where it only explains."""
     said = markers.WRAPPED.sub(r"\1", box)
     if not (said.endswith(".") and (_WORDS.search(said) or "\\Rightarrow" in said) and any(map(str.isdecimal, said))):
         return box
     value = said.rpartition("=")[2].strip(" .").removesuffix("\\)")
-    return Doubtful(value if maths.is_readable(value) else _concluded(said) or box)
+    result = value if maths.is_readable(value) else _concluded(said)
+    return result and Doubtful(result)
 
 
 def _formulas(text: str) -> list[str]:

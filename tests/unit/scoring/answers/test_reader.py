@@ -232,6 +232,11 @@ def test_the_strongest_and_last_statement_counts(lines: list[tuple[str, str] | s
         ("maths_answer", "\\boxed{9+x=12\\implies x=3.}\n\n\\boxed{x=3}", "x=3"),
         ("maths_answer", "\\boxed{\\text{Each of them has 5 choices, so it is }4\\cdot 5=20.}", "20"),
         ("maths_answer", "\\boxed{3+x=5 \\Rightarrow x=2,\\quad x+y=2+8=10.}", "10"),
+        (
+            "maths_answer",
+            "\\boxed{\\text{Each step has 30 degrees. Four of them from 12 on land at }4\\text{ at last.}}",
+            None,
+        ),
         ("maths_answer", "\\boxed{\\text{I can’t tell it without the map of }9\\text{ towns.}}", None),
         ("maths_answer", "\\boxed{\\text{They meet where }x=y,\\ \\text{so that the point is }(1,0).}", "(1,0)"),
         ("choice_letters", "【答案】：A、C", "AC"),
@@ -455,6 +460,7 @@ def test_the_words_of_an_option_deny_nothing(choices: tuple[str, ...], letter: s
         ("choice_letter", "I choose B.", False),
         ("choice_letter", "So far the answer is B. But we also have to look at (", True),
         ("choice_letter", "Final answer: B\n\nFor we also have to look at (", False),
+        ("number_answer", "Final answer: 200 GB have to be fetched by Carla.\n---\n" * 4, True),
         ("short_answer", "Paris", False),
     ],
 )
