@@ -1,13 +1,22 @@
 """What is looked at before a run: services that draw otherwise than asked, and often score better for it."""
 
+import asyncio
+import dataclasses
 import json
+import os
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.e2e import command
 from tests.e2e.broken import script, serving
+from tests.fake_ports import MemoryStore
 from tests.waiting import free_port
+
+from model_accuracy_eval.run import deploy, engines, plan_parts, preflight
+from model_accuracy_eval.run.service_check import ServiceCheck
+from model_accuracy_eval.system.clock import SignalClock
 
 
 def evaluated(fault: str, out: Path, *gates: str) -> tuple[command.Done, dict[str, Any]]:
@@ -61,3 +70,28 @@ def test_prompts_that_are_not_the_weights_own_refuse_a_gate(tmp_path: Path) -> N
     assert "Every prompt has 1 more than it should" in done.out
     assert "'allow: template'" in done.out
     assert f"Next: model-accuracy-eval diagnose {adapter} --model" in done.out + done.err
+
+
+@pytest.mark.parametrize(("fault", "refused"), [("healthy", ""), ("temperature halved", "draws as with temperature")])
+def test_a_replica_that_joins_later_has_to_pass_the_same(fault: str, refused: str) -> None:
+    """And is held beside the one that the run began with."""
+    clock = SignalClock()
+    with serving("healthy") as first, serving(fault) as new:
+        settings = {"datasets": "demo_arithmetic", "gate": ["demo_arithmetic: avg@5 >= 70"], "ready_timeout": 240}
+        plans = [
+            plan_parts.plan({**settings, "endpoint": [url]}, os.environ, check=clock.check, say=print)
+            for url in (first, new)
+        ]
+        ports = engines.ports(plans[0], os.environ, clock, sys.stderr)
+        datasets, _ = preflight.check(plans[0], ports, ())
+        with (
+            deploy.service(plans[0], "", MemoryStore(), ports) as one,
+            deploy.service(plans[1], "", MemoryStore(), ports) as other,
+        ):
+            named = [dataclasses.replace(each, name=each.service.base_url) for each in (one, other)]
+            findings, objection = asyncio.run(ServiceCheck(plans[0], datasets, "", ports).newcomer(*named))
+    assert [each.probe for each in findings] == ["samplers", "replicas"]
+    assert findings[0].state == ("FAIL" if refused else "PASS")
+    assert findings[1].state == "PASS"  # the weights are the same, and so are the chances
+    assert refused in objection
+    assert bool(objection) == bool(refused)
