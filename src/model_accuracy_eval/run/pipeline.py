@@ -198,7 +198,8 @@ def _infer(
                 picture_probe.check(plan, datasets, live, ports)
                 plan, live = thinking_probe.settled(plan, live, ports)
                 looks = ServiceCheck(plan, datasets, weights, ports)
-                service = replace(service, findings=looks.check(live))
+                live, findings = looks.check(live)
+                service = replace(service, findings=findings)
                 asked = Asked(service)
                 known = live.answering_as(service)
                 asked = infer.collect(

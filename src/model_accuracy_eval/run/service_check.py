@@ -45,17 +45,13 @@ class ServiceCheck:
     weights: str
     ports: Ports
 
-    def check(self, live: LiveService) -> tuple[ServiceFinding, ...]:
-        """What was found, that of the service so far included. A run with gates is refused where something is wrong
-        that no `allow:` names."""
-        findings = (
-            *live.service.findings,
-            *(
-                finding
-                for probe, look in self._looks(live.replicas)
-                for finding in run(run_checked(_in_time(probe, look), live.check, self.ports.clock))
-            ),
-        )
+    def check(self, live: LiveService) -> tuple[LiveService, tuple[ServiceFinding, ...]]:
+        """The service with the replicas that came up while it was looked at, and what was found, that of the service so
+        far included. A run with gates is refused where something is wrong that no `allow:` names."""
+        findings = (*live.service.findings, *self._found(live, live.replicas))
+        if self._written and (new := live.joined(self.ports.progress.say)):
+            findings = (*findings, *self._found(live, new, beside=live))
+            live = live.with_newcomers(new)
         self._say(findings)
         if refused := self._refused(findings):
             causes = "" if refused[0].probe == thinking_probe.PROBE else "`diagnose` tells causes apart; "
@@ -64,7 +60,13 @@ class ServiceCheck:
                 f"{causes}'allow: {refused[0].probe}' among the gates evaluates it all the same.",
                 next_step=diagnose_line(self.plan.settings, refused[0].sentence) if causes else "",
             )
-        return findings
+        return live, findings
+
+    def _found(
+        self, live: LiveService, replicas: Sequence[LiveService], beside: LiveService | None = None
+    ) -> Iterator[ServiceFinding]:
+        for probe, look in self._looks(replicas, beside):
+            yield from run(run_checked(_in_time(probe, look), live.check, self.ports.clock))
 
     async def newcomer(self, first: LiveService, new: LiveService) -> tuple[list[ServiceFinding], str]:
         """What was found in a replica that joins the run, and why it is not to be asked. Empty: it may be."""

@@ -26,7 +26,8 @@ def test_the_example_adapter_on_three_nodes_has_the_figures_of_one(cluster: RayN
     """Each node serves a part, with NPUs of its own; every answer is that of the single run."""
     example = shutil.copytree(command.ADAPTER, tmp_path / "example", ignore=shutil.ignore_patterns("__pycache__"))
     (tmp_path / "begun").mkdir()
-    words = ["run", example, "--model", command.WEIGHTS, "--datasets", "demo_arithmetic", "--concurrency", 3]
+    # So many samples that those which begin later, and are looked at first, have some left.
+    words = ["run", example, "--model", command.WEIGHTS, "--datasets", "demo_arithmetic", "--concurrency", 3, "-n", 40]
     one = run(*words, "--out", tmp_path / "one", "--port", free_ports(1)[0])
     together = f'touch {tmp_path}/begun/$PORT; until [ "$(ls {tmp_path}/begun | wc -l)" = 3 ]; do sleep 0.1; done'
     script = (example / "deploy.sh").read_text()

@@ -1,9 +1,11 @@
 """What is looked at before a run: which replicas, with how much, and what a gate refuses."""
 
 import asyncio
+import dataclasses
 from collections.abc import Sequence
 from math import log
 from random import Random
+from typing import Any
 
 import msgspec
 import pytest
@@ -11,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.fake_ports import MuteSubject, RecordingProgress, fake_ports
 from tests.unit.run.test_infer import plan, prepared
+from tests.unit.run.test_newcomers import OneComes
 
 from model_accuracy_eval.errors import AdapterFailed
 from model_accuracy_eval.records import (
@@ -111,7 +114,7 @@ def test_a_gate_refuses_what_draws_otherwise(right: list[bool], gate: str, probl
         assert "`diagnose` tells causes apart" in refused.value.sentence
         assert refused.value.next_step == f"model-accuracy-eval diagnose --endpoint http://{wrong[0]}"
     else:
-        findings = world.check.check(world.live(before))
+        _, findings = world.check.check(world.live(before))
         states = [("samplers", "PASS" if is_right else "FAIL") for is_right in right] * (problems >= 40)
         together = [("replicas", "PASS")] * (problems >= 40 and len(right) > 1)
         assert findings[0] == before
@@ -139,7 +142,7 @@ def test_a_look_asks_as_the_run_does_and_less(n: int, problems: int, requests: i
 def test_a_replica_without_log_probabilities_is_no_other_one() -> None:
     """Nothing is known of it, which refuses no gate."""
     world = World({"one": Drawing(is_right=True), "two": MuteSubject()}, gate="sums: avg@5 >= 1")
-    findings = world.check.check(world.live())
+    _, findings = world.check.check(world.live())
     assert [(each.probe, each.state) for each in findings] == [
         ("samplers", "PASS"),
         ("samplers", "SKIP"),
@@ -172,7 +175,7 @@ class Silent(Drawing):
 def test_a_service_that_does_not_answer_is_met_by_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(service_check, "_LOOK_SECONDS", 0.01)
     world = World({"one": Silent(is_right=True)}, gate="sums: avg@5 >= 1")
-    assert world.check.check(world.live()) == (
+    assert world.check.check(world.live())[1] == (
         ServiceFinding("samplers", "SKIP", "The service took more than 0.01 s."),
     )
 
@@ -190,3 +193,13 @@ def test_causes_are_looked_for_where_figures_differ(differs: list[bool]) -> None
     ]
     world.check.causes(world.live(), replicas)
     assert [name for name, _ in world.opened] == (different or names)[:2]
+
+
+def test_one_that_comes_up_while_the_first_is_looked_at_begins_with_it() -> None:
+    world, source = World({"a": Drawing(is_right=True), "new": Drawing(is_right=True)}), OneComes()
+    anything: Any = source
+    first = dataclasses.replace(world.live(), others=(), source=anything)
+    begun, findings = world.check.check(first)
+    assert [each.name for each in begun.replicas] == ["a", "new"]
+    assert [each.probe for each in findings] == ["samplers", "samplers", "replicas"]
+    assert {name for name, _ in world.opened} == {"a", "new"}
