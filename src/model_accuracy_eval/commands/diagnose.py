@@ -119,7 +119,11 @@ def diagnose(
             _Look(clock, began + 60 * minutes * number / len(targets), trace, only or probes.NAMES, gates, strict)
             for number in range(1, len(targets) + 1)
         ]
-        findings = looks[0].at(targets[0]) if len(targets) == 1 else _at_replicas(looks, targets)
+        if len(targets) > 1:
+            findings = _at_replicas(looks, targets)
+        else:
+            with serving(targets[0], clock) as service:
+                findings = asked(service, clock, looks[0].probed)
     faults = [name for name, finding in findings if finding.state == "FAIL"]
     skipped = sum(finding.state == "SKIP" for _, finding in findings)
     looked = f"{len(findings) - skipped} of {len(findings)} probes could look, in {clock.elapsed() - began:.0f} s"
@@ -148,11 +152,7 @@ class _Look(NamedTuple):
     gates: Sequence[Gate]
     strict: bool
 
-    def at(self, target: Mapping[str, Any]) -> "ProbeFindings":
-        with serving(target, self.clock) as service:
-            return asked(service, self.clock, self._probed)
-
-    async def _probed(self, subject: Subject) -> "ProbeFindings":
+    async def probed(self, subject: Subject) -> "ProbeFindings":
         findings = []
         async with _metering(subject) as meter:
             async for name, finding in probes.diagnose(
@@ -178,9 +178,11 @@ def _at_replicas(looks: Sequence[_Look], targets: Sequence[Mapping[str, Any]]) -
     for look, target in zip(looks, targets, strict=True):
         name = target["endpoint"][0].partition("://")[2]
         click.echo(f"{name}:")
-        findings += [(f"{probe} of {name}", finding) for probe, finding in look.at(target)]
-        with serving(target, look.clock) as service, contextlib.suppress(BadData):
-            answers[name] = asked(service, look.clock, partial(traces.record, model=name))
+        with serving(target, look.clock) as service:
+            found = asked(service, look.clock, look.probed)
+            findings += [(f"{probe} of {name}", finding) for probe, finding in found]
+            with contextlib.suppress(BadData):
+                answers[name] = asked(service, look.clock, partial(traces.record, model=name))
     click.echo("All of them:")
     alike = traces.alike(answers) if len(answers) == len(targets) else _UNKNOWN
     _tell(_REPLICAS, alike)

@@ -92,7 +92,8 @@ def read(text: str, problem: Problem, kind: Wanted, *, flexible: bool = True) ->
         answer = _decided(reply, kind, found)
         # Where the end is missing, an answer in the midst of it may be one of many.
         is_weak = all(claim.strength >= STATED or value.text != answer for claim, value in found)
-        return _doubtful(answer) if (is_weak and is_cut_off(said)) or goes_round(said) else answer
+        is_unsure = (is_cut_off if is_weak else goes_round)(said)  # who goes round is cut off, too
+        return _doubtful(answer) if is_unsure else answer
     is_announced = any(not is_hash(reply, claim) for claim in claims)
     if (value := kind.weaker(reply)) is not None:
         answer = _restated(reply, kind, value)
