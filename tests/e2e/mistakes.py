@@ -145,8 +145,8 @@ MISTAKES: dict[str, list[Mistake]] = {
         Mistake(what="The port is of another program", command=f"{RUN} --ready-timeout 1", code=4, service=_failing("not_http")),
     ],
     "The adapter": [
-        Mistake(what="The folder is not there", command="run no-adapter --model weights --datasets demo_gsm8k", code=3, files=ADAPTER),
-        Mistake(what="No `deploy.sh` in it", command="run weights --model weights --datasets demo_gsm8k", code=3, files=ADAPTER),
+        Mistake(what="The folder is not there", command="run no-adapter --model weights --datasets demo_gsm8k --port {port}", code=3, files=ADAPTER),
+        Mistake(what="No `deploy.sh` in it", command="run weights --model weights --datasets demo_gsm8k --port {port}", code=3, files=ADAPTER),
         Mistake(what="A dataset stands in its place", command="run gsm8k", code=2),
         Mistake(what="No weights are named", command="run my-adapter --datasets demo_gsm8k", code=2, files=ADAPTER),
         Mistake(what="The weights are not there", command="run my-adapter --model no-weights --datasets demo_gsm8k --port {port}", code=3, files=ADAPTER),
