@@ -4,6 +4,7 @@ is standard input.
 """
 
 import json
+import math
 import shutil
 import sys
 from pathlib import Path
@@ -35,10 +36,11 @@ def change(kind: str, folder: Path, changed: Path) -> None:
 
 
 def compare(folder: Path, changed: Path) -> dict[str, Any]:
-    """At every token of every answer: of the twenty likeliest tokens and of all others together, which is what services
-    tell, and of the whole vocabulary."""
+    """At every token of every answer: of the twenty likeliest tokens and of all others together, of the whole vocabulary,
+    and of the least that services can tell (`told`): the texts that both have among their twenty, and all others."""
     tokenizer, before, after = AutoTokenizer.from_pretrained(folder), load(folder), load(changed)
-    found, whole_ones, straddling = [], [], 0
+    texts = [tokenizer.decode([token]) for token in range(before.config.vocab_size)]
+    found, told, whole_ones, straddling = [], [], [], 0
     for question, answer in json.load(sys.stdin)["answers"].items():
         chat = [{"role": "user", "content": question}]
         text = tokenizer.apply_chat_template(chat, tokenize=False, add_generation_prompt=True)
@@ -51,13 +53,35 @@ def compare(folder: Path, changed: Path) -> dict[str, Any]:
                 for model in (before, after)
             )
         whole_ones += (old.exp() * (old - new)).sum(-1).tolist()
+        told += [told_by(texts, *each) for each in zip(old, new, strict=True)]
         top = old.topk(TOLD).indices
         old, new = (torch.cat([rest(each, top), each.gather(-1, top)], -1) for each in (old, new))
         found += (old.exp() * (old - new)).sum(-1).tolist()
-    ordered = sorted(found)
-    p99 = ordered[-(-99 * len(ordered) // 100) - 1]
-    mean, whole_mean = (sum(each) / len(each) for each in (found, whole_ones))
-    return {"mean": mean, "p99": p99, "whole_mean": whole_mean, "tokens": len(found), "straddling": straddling}
+    return {
+        "mean": sum(found) / len(found),
+        "p99": p99(found),
+        "told_mean": sum(told) / len(told),
+        "told_p99": p99(told),
+        "whole_mean": sum(whole_ones) / len(whole_ones),
+        "tokens": len(found),
+        "straddling": straddling,
+    }
+
+
+def p99(values: list[float]) -> float:
+    return sorted(values)[-(-99 * len(values) // 100) - 1]
+
+
+def told_by(texts: list[str], old: Any, new: Any) -> float:
+    """The divergence of what is known of both, which is never more than the whole (data-processing inequality)."""
+    both: list[dict[str, float]] = [{}, {}]
+    for chances, logprobs in zip(both, (old, new), strict=True):
+        for token in logprobs.topk(TOLD).indices.tolist():
+            chances[texts[token]] = chances.get(texts[token], 0.0) + logprobs[token].exp().item()
+    named = both[0].keys() & both[1].keys()
+    pairs = [(both[0][text], both[1][text]) for text in named]
+    pairs.append((1 - sum(p for p, _ in pairs), 1 - sum(q for _, q in pairs)))
+    return sum(p * math.log(p / max(q, 1e-12)) for p, q in pairs if p > 1e-12)
 
 
 def rest(logprobs: Any, top: Any) -> Any:
