@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from model_accuracy_eval.diagnosis.known_answers import hot_requests, judged, known_answers
-from model_accuracy_eval.diagnosis.neighbours import lacks_evidence
+from model_accuracy_eval.diagnosis.neighbours import kept_going, lacks_evidence
 from model_accuracy_eval.diagnosis.probe import Needle, ProbeResult, unanswered
 from model_accuracy_eval.ports import Subject
 
@@ -20,6 +20,8 @@ _BESIDE = 8
 _LONG_ONES = 12
 _TIMES = 4
 """How often each is given up at a time: some have ended before."""
+_TOKENS = 128
+"""Of each, where the service writes on: a busy machine is late by a part of that time, and not by all of it."""
 
 
 async def hanging_up(subject: Subject, needles: Sequence[Needle]) -> ProbeResult:
@@ -31,7 +33,9 @@ async def hanging_up(subject: Subject, needles: Sequence[Needle]) -> ProbeResult
     if skipped := lacks_evidence(knowns):
         return skipped
     longest = hot or [needle.request for needle in sorted(needles, key=lambda needle: -len(needle.text))[:8]]
-    given_up = [replace(request, max_tokens=256, seed=None) for request in longest * _TIMES]
+    given_up = await kept_going(
+        subject, [replace(request, max_tokens=_TOKENS, seed=None) for request in longest * _TIMES]
+    )
     asked = [(known.request, bool(number % 2)) for number, known in enumerate(knowns)]
     usual = judged(knowns, await subject.abandon([(each, _NEVER) for each in given_up], asked, _BESIDE))
     if silent := unanswered(usual.asked, len(knowns)):
