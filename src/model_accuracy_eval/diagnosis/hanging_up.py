@@ -33,9 +33,8 @@ async def hanging_up(subject: Subject, needles: Sequence[Needle]) -> ProbeResult
     if skipped := lacks_evidence(knowns):
         return skipped
     longest = hot or [needle.request for needle in sorted(needles, key=lambda needle: -len(needle.text))[:8]]
-    given_up = await kept_going(
-        subject, [replace(request, max_tokens=_TOKENS, seed=None) for request in longest * _TIMES]
-    )
+    endless = await kept_going(subject, [replace(each, max_tokens=_TOKENS, seed=None) for each in longest])
+    given_up = [*endless] * _TIMES
     asked = [(known.request, bool(number % 2)) for number, known in enumerate(knowns)]
     usual = judged(knowns, await subject.abandon([(each, _NEVER) for each in given_up], asked, _BESIDE))
     if silent := unanswered(usual.asked, len(knowns)):

@@ -71,7 +71,7 @@ class Known(NamedTuple):
         text, said = then.text, now.text
         margin = Needle(self.request, text, then.tokens).margin(said) if self.is_greedy and text != said else None
         if margin is not None and margin <= SURE:
-            return None
+            return self._of_tokens(then, now)
         if text != said:
             if text.startswith(said) and now.finish_reason == "stop":
                 return Complaint("early end", f"it ends as if complete at {short(said)} of {short(text)}")
@@ -82,9 +82,13 @@ class Known(NamedTuple):
 
     def _of_tokens(self, then: ScoredReply, now: ScoredReply) -> Complaint | None:
         for one, two in zip(then.tokens, now.tokens, strict=False):
-            if one.text == two.text and one.logprob > _LEAST and abs(one.logprob - two.logprob) > _OFF:
-                says = f"the log-probability of {two.text!r} is {two.logprob:.2f} instead of {one.logprob:.2f}"
+            told = [logprob for text, logprob in ((two.text, two.logprob), *two.likeliest) if text == one.text]
+            now_told = min(told, key=lambda logprob: abs(one.logprob - logprob), default=one.logprob)
+            if one.logprob > _LEAST and abs(one.logprob - now_told) > _OFF:
+                says = f"the log-probability of {one.text!r} is {now_told:.2f} instead of {one.logprob:.2f}"
                 return Complaint("log-probabilities", says)
+            if one.text != two.text:
+                break  # a near tie tipped over, and behind it both answer another prompt
         least = min((token.margin or 0.0 for token in now.tokens), default=0.0)
         if self.is_greedy and least < -_OFF:
             says = f"a token is taken at temperature 0 that is {-least:.2f} nats less likely than another one"
