@@ -6,7 +6,6 @@ gathers somewhere may have its cause elsewhere: in a run, requests in flight, po
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import partial
 from itertools import accumulate
 from math import exp, lgamma
 from typing import NamedTuple
@@ -134,12 +133,8 @@ def _sides(
         cuts += 1
         inside = [bad for unit, bad in units if unit.replica == name]
         p = at_least(sum(inside), len(inside), sum(bad for _, bad in units), len(units))
-        sides.append(_Cut(p, f"from the replica {name}", partial(_is_from, name)))
+        sides.append(_Cut(p, f"from the replica {name}", lambda of, name=name: of.replica == name))  # type: ignore[misc]
     return sides, cuts
-
-
-def _is_from(replica: str, of: Circumstances) -> bool:
-    return of.replica == replica
 
 
 def _numeric(name: str, p: float, line: float, is_high: bool, known: Mapping[SampleName, Circumstances]) -> _Cut:

@@ -51,6 +51,8 @@ _SETTINGS = (
 """Each alone, and each beside the others; those of top_k are for services that take it."""
 _IN_ALL_FORMS = (TokenSampler(), TokenSampler(temperature=0.5, top_p=0.9))
 """Those that are asked for in other forms, too."""
+_DEFAULTS = "look at the server's own sampling defaults (generation_config.json), or run with --sampling plain"
+_UNKNOWN = "its draws fit no simple sampler"
 
 
 class OpenQuestion(NamedTuple):
@@ -177,9 +179,6 @@ async def samplers(subject: Subject, needles: Sequence[Needle]) -> ProbeResult:
     return ProbeResult("FAIL", f"One at a time, too: {_told(wrong)}.", _DEFAULTS)
 
 
-_DEFAULTS = "look at the server's own sampling defaults (generation_config.json), or run with --sampling plain"
-
-
 _CAUSES = (
     (
         _AT_ONCE,
@@ -244,6 +243,3 @@ def _wrong(
 def _told(wrong: Mapping[TokenSampler, str]) -> str:
     """What is known of the cause, or that nothing is: what fits one setting explains the others."""
     return "; ".join([words for words in wrong.values() if _UNKNOWN not in words] or wrong.values())
-
-
-_UNKNOWN = "its draws fit no simple sampler"
