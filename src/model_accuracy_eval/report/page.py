@@ -6,6 +6,7 @@ content security policy lets no other script run. Without JavaScript the replies
 
 from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 
@@ -72,8 +73,9 @@ def _in_order(report: Report, replies: Mapping[str, PackedReplies]) -> list[Pack
     return [replies.get(result.dataset, PackedReplies()) for result in report.dataset_results]
 
 
-def render(template: str, values: Mapping[str, object]) -> bytes:
-    """A page from its template, with style and scripts in it."""
+@cache
+def _environment() -> jinja2.Environment:
+    """Its templates take longer to compile than a small run takes for all the rest."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("model_accuracy_eval.report"),
         autoescape=True,
@@ -81,13 +83,19 @@ def render(template: str, values: Mapping[str, object]) -> bytes:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals |= {"say": _say, "code": _code, "said": _said, "language": languages.language()}
+    environment.globals |= {"say": _say, "code": _code, "said": _said}
+    return environment
+
+
+def render(template: str, values: Mapping[str, object]) -> bytes:
+    """A page from its template, with style and scripts in it."""
     # One function around them all, so that no name of theirs is a name of the page's.
     parts = "\n".join(map(_asset, _SCRIPTS))
     words = msgspec.json.encode(languages.of_scripts(parts)).decode()
     script = f'"use strict";\n(() => {{\nconst WORDS = {words};\n{parts}}})();\n'
-    page = environment.get_template(template).render(
+    page = _environment().get_template(template).render(
         values,
+        language=languages.language(),
         style=markupsafe.Markup(_asset("page.css")),  # noqa: S704 - our own files
         script=markupsafe.Markup(script),  # noqa: S704 - our own files
         script_hash=b64encode(sha256(script.encode()).digest()).decode(),
