@@ -85,6 +85,9 @@ ONE_AT_A_TIME = {
 }
 """Tests that use all cores, share what takes long to build or start, or want port 8000; and the group that one worker runs."""
 
+MADE_FIRST = ("parity/", "e2e/test_compare.py")
+"""Long suites whose files make first what all their tests look at: a file of theirs stays with one worker."""
+
 IN_CONTAINERS = re.compile(r"/test_sandbox_programs\.py::.*-docker\]$")
 """The catalogue of programs in containers, which share nothing with processes: a group of its own, beside the others."""
 
@@ -120,8 +123,9 @@ class GroupScheduling(LoadScopeScheduling):  # type: ignore[misc]  # pytest-xdis
         path = nodeid.removeprefix(f"{HERE.name}/")
         if IN_CONTAINERS.search(path):
             return "containers"
-        alone = nodeid if path.startswith(tuple(LONG_SUITES)) else path.partition("::")[0]
-        return next((group for start, group in ONE_AT_A_TIME.items() if path.startswith(start)), alone)
+        is_alone = path.startswith(tuple(LONG_SUITES)) and not path.startswith(MADE_FIRST)
+        scope = nodeid if is_alone else path.partition("::")[0]
+        return next((group for start, group in ONE_AT_A_TIME.items() if path.startswith(start)), scope)
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> GroupScheduling:
