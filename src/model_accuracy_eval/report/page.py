@@ -74,8 +74,8 @@ def _in_order(report: Report, replies: Mapping[str, PackedReplies]) -> list[Pack
 
 
 @cache
-def _environment() -> jinja2.Environment:
-    """Its templates take longer to compile than a small run takes for all the rest."""
+def _template(name: str) -> jinja2.Template:
+    """Once a process: to compile it takes longer than all else that a small run does."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("model_accuracy_eval.report"),
         autoescape=True,
@@ -84,7 +84,7 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     environment.globals |= {"say": _say, "code": _code, "said": _said}
-    return environment
+    return environment.get_template(name)
 
 
 def render(template: str, values: Mapping[str, object]) -> bytes:
@@ -93,7 +93,7 @@ def render(template: str, values: Mapping[str, object]) -> bytes:
     parts = "\n".join(map(_asset, _SCRIPTS))
     words = msgspec.json.encode(languages.of_scripts(parts)).decode()
     script = f'"use strict";\n(() => {{\nconst WORDS = {words};\n{parts}}})();\n'
-    page = _environment().get_template(template).render(
+    page = _template(template).render(
         values,
         language=languages.language(),
         style=markupsafe.Markup(_asset("page.css")),  # noqa: S704 - our own files
