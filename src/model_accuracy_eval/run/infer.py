@@ -138,6 +138,8 @@ class _Inference:
             for each in self._collectors:
                 await each.ask_store.close()
             await runners.close()
+        for look in [look for look in self._looks if not look.cancelled()]:
+            look.result()
         findings = (*service.findings, *(each for found in self._found.values() for each in found))
         service = replace(service, sends_finish_reasons=chat.sends_finish_reasons, findings=findings)
         tail = round(self._tail_seconds, 3)

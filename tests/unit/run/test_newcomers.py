@@ -77,18 +77,21 @@ def test_it_is_asked_when_nothing_was_found(objection: str) -> None:
     assert (f"{objection} It is asked nothing." in progress.said) == bool(objection)
 
 
-def test_a_look_that_is_a_defect_ends_the_run() -> None:
-    """It is not passed over as if nothing had been found."""
+@pytest.mark.parametrize("is_late", [False, True])
+def test_a_look_that_is_a_defect_ends_the_run(is_late: bool) -> None:
+    """It is not passed over as if nothing had been found, even where all was asked meanwhile."""
     first, anything = Held(), OneComes()
 
     async def look_at(live: LiveService) -> tuple[list[ServiceFinding], str]:
+        if is_late:
+            first.may.set()
         raise LookupError(live.name)
 
     source: Any = anything
     live = LiveService(Service(base_url="http://first"), None, name="first", source=source)
     with pytest.raises(LookupError, match="new"):
         infer.collect(plan(1), (prepared(2),), live, MemoryStore(), fake_ports(chat=first), look_at=look_at)
-    assert not first.requests
+    assert len(first.requests) == (2 if is_late else 0)
 
 
 def test_one_that_was_away_and_came_again_counts_once() -> None:
