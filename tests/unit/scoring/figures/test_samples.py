@@ -201,6 +201,21 @@ def test_a_plan_counts_what_a_sample_can_say(size: PlannedSize, draws: int) -> N
     assert (f"on all {size.of:,} problems" if size.of else "at the latest") in shown
 
 
+@pytest.mark.parametrize(
+    ("size", "of_samples", "drawn", "draws"),
+    [
+        (PlannedSize(100, 5), False, True, 100),
+        (PlannedSize(100, 5, 200), False, True, 99),  # 1 / (0.5 / 99 + 0.5 / 100)
+        (PlannedSize(100, 5, 300), True, False, 148),  # 1 / ((2 / 3) / 99): asked again, it says the same
+        (PlannedSize(50, 2, 200), False, False, 65),  # 1 / (0.75 / 49)
+        (PlannedSize(1, 4, 2), True, True, 1),  # 1 / (0.5 / 1 + 0.5 / 4)
+    ],
+)
+def test_a_plan_counts_problems_or_samples(size: PlannedSize, of_samples: bool, drawn: bool, draws: int) -> None:
+    """What of the set was not asked varies in any case; what was asked does where the service draws."""
+    assert size.draws(of_samples=of_samples, drawn=drawn) == draws
+
+
 # What is said.
 
 
