@@ -17,7 +17,7 @@ LOCKING := --universal --python-version 3.10 --quiet --generate-hashes --no-head
 
 PYTEST := $(BIN)/python -m pytest -n auto
 
-.PHONY: help demo test test-all test-long slow commands properties parity references oldest ray
+.PHONY: help demo test test-all test-long slow commands properties environments parity references oldest ray
 .PHONY: check format bench bigcodebench live docs golden lock clean
 
 help:  ## this list
@@ -61,6 +61,8 @@ bench: $(READY)  ## speed, as ratios against references measured in the same run
 	$(BIN)/python bench/picture_questions.py
 	$(BIN)/python bench/report_page.py
 
+environments: $(LM_EVAL:%=%/.ready) $(EVALPLUS)/.ready $(RAY)/.ready $(OLDEST)/.ready  ## those that the long suites have of their own
+
 parity: $(READY) $(LM_EVAL:%=%/.ready) $(EVALPLUS)/.ready  ## prompts, scores and verdicts against the real lm-evaluation-harness, two versions of it, and EvalPlus
 	PARITY=required $(PYTEST) tests/parity
 
@@ -73,7 +75,8 @@ oldest: $(OLDEST)/.ready  ## the client, the command and the report with the old
 bigcodebench: $(READY)  ## all its tasks' own solutions, with their libraries: half an hour
 	REFERENCES=whole $(PYTEST) --timeout 7200 tests/e2e/test_code_bigcodebench.py
 
-# The environment is made here: as a prerequisite it would put this target behind all others of `make -j 3 test-long`.
+# Where it is not there, the environment is made here: as a prerequisite it would put this target behind all others of
+# `make -j 3 test-long`.
 ray: $(READY)  ## runs on Ray clusters on this machine, and the job of docs/how-to/ray.md
 	@$(MAKE) $(RAY)/.ready
 	RAY=required $(BIN)/python -m pytest tests/e2e/ray
