@@ -73,7 +73,7 @@ def p99(values: list[float]) -> float:
 
 
 def told_by(texts: list[str], old: Any, new: Any) -> float:
-    """The divergence of what is known of both, which is never more than the whole (data-processing inequality)."""
+    """The divergence of what is known of both, which is no more than the whole where a text is one token."""
     both: list[dict[str, float]] = [{}, {}]
     for chances, logprobs in zip(both, (old, new), strict=True):
         for token in logprobs.topk(TOLD).indices.tolist():

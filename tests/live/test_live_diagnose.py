@@ -33,12 +33,14 @@ def test_an_engine_is_diagnosed_beside_the_adapters_own_server(name: str, models
     assert re.search(rf"^PASS  reference .*\({read}\)", done.out, re.MULTILINE), done.out
 
 
-@pytest.mark.parametrize(("weights", "change"), [("adding", "int8"), ("adding", "layer"), ("random", "int8")])
+@pytest.mark.parametrize(
+    ("weights", "change", "least"), [("adding", "int8", 0.97), ("adding", "layer", 0.0), ("random", "int8", 0.6)]
+)
 def test_how_far_changed_weights_are_is_what_transformers_says(
-    weights: str, change: str, models: Models, tmp_path: Path
+    weights: str, change: str, least: float, models: Models, tmp_path: Path
 ) -> None:
     """Over every token of every answer, though the text of one has other tokens when it is read as a text: at least what
-    both told of the same texts, and never more than the truth."""
+    both told of the same texts, and never more than the truth. `least`: of the truth, where most of it can be told."""
     healthy = models.adding("vllm") if weights == "adding" else models.written(weights, "vllm")
     trace, changed = tmp_path / "ref.trace", tmp_path / "changed"
     with serving("vllm", healthy, tmp_path / "server.log") as server:
@@ -55,4 +57,7 @@ def test_how_far_changed_weights_are_is_what_transformers_says(
     assert found.code == 1, found.out
     for name in ("mean", "p99"):
         (said,) = re.findall(rf"kl\.{name} is (\S+), and", found.out)
-        assert 0.97 * truth[f"told_{name}"] <= float(said) <= 1.01 * truth[name], (found.out, truth)
+        assert max(0.97 * truth[f"told_{name}"], least * truth[name]) <= float(said) <= 1.01 * truth[name], (
+            found.out,
+            truth,
+        )

@@ -177,9 +177,8 @@ def _request(case: _Case, known: Known) -> Request:
     """Stop strings are sent as a further field, else the client cuts."""
     stops, cap = _ends_of(case, known)
     told = case.form.told
-    extra = {} if told is None else {"logprobs": True, "top_logprobs": told}
-    if told is None and not case.form.streamed:
-        extra = {"logprobs": False}
+    without = {} if case.form.streamed else {"logprobs": False}
+    extra = without if told is None else {"logprobs": True, "top_logprobs": told}
     return replace(
         known.request,
         max_tokens=known.request.max_tokens if cap is None else cap,

@@ -133,8 +133,12 @@ def _sides(
         cuts += 1
         inside = [bad for unit, bad in units if unit.replica == name]
         p = at_least(sum(inside), len(inside), sum(bad for _, bad in units), len(units))
-        sides.append(_Cut(p, f"from the replica {name}", lambda of, name=name: of.replica == name))  # type: ignore[misc]
+        sides.append(_of_replica(name, p))
     return sides, cuts
+
+
+def _of_replica(name: str, p: float) -> _Cut:
+    return _Cut(p, f"from the replica {name}", lambda of: of.replica == name)
 
 
 def _numeric(name: str, p: float, line: float, is_high: bool, known: Mapping[SampleName, Circumstances]) -> _Cut:

@@ -196,9 +196,8 @@ _CAUSES = (
 
 async def _takes_top_k(subject: Subject, one: OpenQuestion) -> bool:
     """Whether top_k 1 draws the likeliest token alone; the API does not know the field."""
-    draws_of = {TokenSampler(top_k=1): [one]}
-    seen = (await draws(subject, draws_of, _AT_ONCE))[TokenSampler(top_k=1)][one.text]
-    return len(seen) == 1
+    (seen,) = (await draws(subject, {TokenSampler(top_k=1): [one]}, _AT_ONCE)).values()
+    return len(seen[one.text]) == 1
 
 
 def _is_hot(sampler: TokenSampler) -> bool:

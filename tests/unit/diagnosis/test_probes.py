@@ -157,10 +157,10 @@ def test_what_changes_the_draws_behind_a_first_token_is_told(
     ],
 )
 def test_draws_as_the_chances_say_are_no_fault(evenness: float, texts: Sequence[object], tells_drawn: bool) -> None:
-    """Of four services of their own: with a rest that is not told, be it large, and tokens that show one text."""
+    """Of ten services of their own: with a rest that is not told, be it large, and tokens that show one text."""
     shown = tuple(map(str, texts))
     services = [
-        Drawing(lambda chances, drawn: chances, seed, evenness, shown, tells_drawn=tells_drawn) for seed in range(4)
+        Drawing(lambda chances, drawn: chances, seed, evenness, shown, tells_drawn=tells_drawn) for seed in range(10)
     ]
     assert {asyncio.run(surprise(service, NEEDLES)).state for service in services} == {"PASS"}
 
