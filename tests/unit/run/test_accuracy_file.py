@@ -88,6 +88,11 @@ def test_every_model_is_asked_for_with_its_gates() -> None:
     assert not {"baselines", "tolerance"} & set(runs["small"])
 
 
+def test_a_baseline_of_nothing_is_a_figure() -> None:
+    (run,) = asked("models: {a: {model: x, baselines: {gsm8k: 0}}}").values()
+    assert run["gate"] == ["gsm8k: avg >= 0"]
+
+
 def test_what_is_given_chooses_and_loosens_nothing() -> None:
     """Gates about what is not asked fall away, and such a part has a name of its own; a gate that is given comes on top."""
     runs = asked(

@@ -169,9 +169,10 @@ def test_when_all_are_gone_the_run_ends() -> None:
         collect(plan(2, concurrency=1), [Dying(3), Dying(2)], 20)
 
 
-def test_a_conversation_stays_with_its_replica() -> None:
-    """Which has read its beginning already, until that is gone."""
-    chats = [Dying(2), Dying(None)]
+@pytest.mark.parametrize("kind", ["refused", "failed"])
+def test_a_conversation_stays_with_its_replica(kind: FaultKind) -> None:
+    """Which has read its beginning already, until that is gone or fails."""
+    chats = [Dying(2, kind), Dying(None)]
     pool = ReplicaPool([Replica(f"r{at}", chat) for at, chat in enumerate(chats)], lambda _: None)
 
     async def talk() -> list[str]:

@@ -70,6 +70,14 @@ def test_what_went_missing_is_said_with_its_numbers(counts: Counts, sentence: st
     assert "merged" not in told(counts)
 
 
+@pytest.mark.parametrize(("thinking", "max_tokens"), [("on", 512), ("server", 65536)])
+def test_who_has_room_already_is_not_told_to_think(thinking: str, max_tokens: int) -> None:
+    plan = msgspec.structs.replace(PLAN, sampling=Sampling(thinking=thinking, max_tokens=max_tokens))
+    told_of = told(Counts(planned=10, answered=10, cut=7, reasoning_only=6), plan)
+    assert "A larger --max-tokens gives thoughts more room" in told_of
+    assert "--thinking on" not in told_of
+
+
 def test_nothing_is_known_of_the_requests_of_saved_replies() -> None:
     saved = msgspec.structs.replace(PLAN, run_id="")
     assert "3 of 10 samples failed" in told(Counts(planned=10, answered=7, failed=3), saved)

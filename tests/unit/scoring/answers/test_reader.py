@@ -487,6 +487,7 @@ def test_an_answer_that_is_not_stated_once_is_doubtful(kind: str, reply: str, is
         ("<|channel|>analysis<|message|>7", None),
         ("<|channel|>commentary<|message|>C<|end|><|channel|>analysis<|message|>7", "C"),
         ("<|channel|>final<|message|>C<|end|><|channel|>commentary<|message|>7", "C"),
+        ("<|channel|>commentary<|message|>7<|end|><|channel|>commentary<|message|>C", "C"),
         ("analysis7assistantfinalC", "C"),
         ("So assistantfinal is one word, and analysis another.",) * 2,
         ("analysis of all",) * 2,

@@ -107,6 +107,15 @@ def test_the_noise_is_the_pooled_variance_of_a_runs_figure(lengths: tuple[int, i
     assert _noise(*map(list, sides)) == pytest.approx((squares / max(sum(lengths) - 2, 1) + 1) * 2.5**2)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_a_larger_fall_than_is_shown_is_noticed_at_once(seed: int) -> None:
+    """And a smaller one is not, but for the noise of its run."""
+    shows = trend(simulated(seed, 12, 99, 0.0)).shows
+    assert shows is not None
+    assert not trend(simulated(seed, 12, 11, 0.7 * shows)).regressions
+    assert [fall.noticed for fall in trend(simulated(seed, 12, 11, 1.6 * shows)).regressions] == [11]
+
+
 def test_unknown_values_are_left_out_of_the_pair() -> None:
     """A problem that lost its samples says nothing; if all did, nothing changed."""
     before, after = numpy.ones(200), numpy.ones(200)
