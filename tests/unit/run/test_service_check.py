@@ -195,6 +195,14 @@ def test_causes_are_looked_for_where_figures_differ(differs: list[bool]) -> None
     assert [name for name, _ in world.opened] == (different or names)[:2]
 
 
+def test_causes_that_are_found_are_told_at_once() -> None:
+    """This service never ends an answer."""
+    world = World({"a": Drawing(is_right=False)})
+    found = world.check.causes(world.live(), [ReplicaFigure(replica="a", samples=9, figure=50.0, differs=False)])
+    assert "ends" in {finding.probe for finding in found}
+    assert [each.partition(": ")[2] for each in world.progress.said[1:]] == [finding.sentence for finding in found]
+
+
 def test_one_that_comes_up_while_the_first_is_looked_at_begins_with_it() -> None:
     world, source = World({"a": Drawing(is_right=True), "new": Drawing(is_right=True)}), OneComes()
     anything: Any = source

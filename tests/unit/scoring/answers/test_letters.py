@@ -93,6 +93,7 @@ SEVERAL = [
     "The answer is A, or possibly, B",
     "Answer: A and B are both right.",
     "\\boxed{A} or \\boxed{B}",
+    "\\boxed{A}\\boxed{B}",
     "A. Berlin or B. Paris",
     "A is correct. B is correct.",
     "A\nB\nC\nD",

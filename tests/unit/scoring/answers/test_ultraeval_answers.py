@@ -40,6 +40,8 @@ READ = [
     ("common_math_post", r"50\%", "50"),
     ("common_math_post", r"k = \sqrt3", r"\sqrt{3}"),
     ("common_math_post", r"\sqrt", r"\sqrt"),
+    ("common_math_post", r"7\text{ cm}", "7"),
+    ("common_math_post", r"7\text{ cm}\text{ m}", r"7\text{ cm}\text{ m}"),
     ("math_post", r"Thus the final answer is $\frac{1}{2}$.", r"\frac{1}{2}"),
     ("math_post", "we get 7. ok", "weget7"),
     ("humaneval_post", "    return 1\n\ndef other():", "    return 1\n"),

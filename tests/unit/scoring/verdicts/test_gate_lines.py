@@ -200,6 +200,21 @@ def test_the_parts_of_real_datasets_can_be_named() -> None:
         assert gate.metric == metric
 
 
+def test_shares_and_numbers_that_fall_are_told_apart() -> None:
+    """A line of 0.5 is odd for a share in per cent, and none for a perplexity."""
+    falling = {
+        (name, figure, unit)
+        for name in ("lambada_target", "simpleqa")
+        for figure, unit in figure_units(find(name), 1, (1,)).items()
+        if unit.startswith("falling")
+    }
+    assert falling == {
+        ("lambada_target", "perplexity", "falling number"),
+        ("simpleqa", "incorrect", "falling share"),
+        ("simpleqa", "not attempted", "falling share"),
+    }
+
+
 def test_what_is_better_when_it_is_lower_loses_by_rising() -> None:
     """`drop <= 1` of a perplexity or of an error rate; a comparison that is written out means what it says."""
     units: dict[str, Unit] = {"ter": "falling number", "word_error_rate": "falling share"}
