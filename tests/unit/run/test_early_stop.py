@@ -86,8 +86,7 @@ def test_a_gate_far_from_the_figure_is_decided_early() -> None:
     assert result.part is not None
     assert (gate.decision, report.outcome.exit_code) == ("passed", 0)
     assert 20 < result.part.read < 500
-    assert len(chat.requests) < 500
-    assert figure in {row.metric for row in result.rows if row.bounds}
+    assert len(chat.requests) < result.part.read + 20
     said = f"decided after {result.part.share} of the requests ({result.part.read:,} of 1,500 samples)"
     assert said in report.outcome.sentence
     assert said in comment.as_check(report).summary
