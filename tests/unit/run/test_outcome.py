@@ -100,18 +100,20 @@ def test_a_merged_run_that_lacks_samples_is_undecided() -> None:
 
 def test_it_is_on_the_group_of_all_datasets() -> None:
     """Not on a group inside it, nor on one of the datasets."""
-    means = (GroupMean(metric="accuracy"),)
+    means = (GroupMean(metric="accuracy", weight_by_size=False),)
     inner, both = (
         TaskGroup(name="inner", members=("a",), means=means),
         TaskGroup(name="both", members=("inner", "b"), means=means),
     )
     asked = replace(plan_parts.plan({"endpoint": "http://x:1", "datasets": "demo_gsm8k"}, {}), groups=(inner, both))
     judged = [
-        DatasetResult(dataset=name, version="1", rows=(SummaryRow(dataset=name, version="1", metric="accuracy", value=50.0),),
+        DatasetResult(dataset=name, version="1", rows=(SummaryRow(dataset=name, version="1", metric="accuracy", value=value),),
                       problem_results=(), counts=Counts())
-        for name in "ab"
+        for name, value in (("a", 40.0), ("b", 60.0))
     ]  # fmt: skip
-    assert "--gate 'both: accuracy >= NUMBER'" in conclude(asked, None, (), "outputs/x", judged).sentence
+    sentence = conclude(asked, None, (), "outputs/x", judged).sentence
+    assert "both: accuracy is 50" in sentence
+    assert "--gate 'both: accuracy >= NUMBER'" in sentence
 
 
 def test_work_ends_with_its_result_or_an_error() -> None:
