@@ -151,11 +151,12 @@ def test_figures_that_are_no_means_over_problems_get_no_interval() -> None:
     assert one.interval is None
 
 
-def test_a_figure_that_its_problems_do_not_make_up_gets_no_interval() -> None:
+@pytest.mark.parametrize("figure", [29.99, 99.0])
+def test_a_figure_that_its_problems_do_not_make_up_gets_no_interval(figure: float) -> None:
     """An interval of something else would be worse than none."""
     old, new = side({0: 1, 1: 2}), side({0: 5, 1: 2})
-    one = found(replace(old, rows=rows({"avg@5": 99.0})), new, "avg@5")
-    assert (one.old, one.interval) == (99.0, None)
+    one = found(replace(old, rows=rows({"avg@5": figure})), new, "avg@5")
+    assert (one.old, one.interval) == (figure, None)
 
 
 def test_another_number_of_samples_shares_no_metric() -> None:
