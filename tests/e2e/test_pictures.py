@@ -18,7 +18,7 @@ from tests.servers.loops import run
 
 from model_accuracy_eval.client.chat import connect
 from model_accuracy_eval.records import Service
-from model_accuracy_eval.run.picture_probe import DIGITS, PictureReading, picture, read_pictures
+from model_accuracy_eval.run.picture_probe import DIGITS, PictureReading, describe, picture, read_pictures
 
 Parts = list[dict[str, Any]]
 Answer = Callable[[str, list[bytes]], tuple[str, int | None] | int]
@@ -105,6 +105,17 @@ def test_what_becomes_of_pictures_is_seen(answer: Answer, objection: str) -> Non
         found = read(server)
     assert found.objection.startswith(objection)
     assert bool(found.objection) == bool(objection)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "answers", "told"),
+    [
+        (1064, ("It is 4.", "7"), "Pictures of 1,064 tokens reach the model; shown the digits 4 and 7, it says 'It is 4.' and '7'."),
+        (None, ("4", "4"), "Pictures of unknown length reach the model; shown the digits 4 and 7, it says '4' and '4', which is wrong."),
+    ],
+)  # fmt: skip
+def test_what_was_seen_is_told(tokens: int | None, answers: tuple[str, str], told: str) -> None:
+    assert describe(PictureReading(tokens=tokens, answers=answers)) == told
 
 
 TASK = """
