@@ -111,6 +111,14 @@ def test_when_none_serves_all_are_named(play: Callable[..., Played], ready_timeo
     assert ("--ready-timeout" in error.value.next_step) == (ready_timeout is None)
 
 
+def test_while_none_serves_there_is_a_word_now_and_then(play: Callable[..., Played]) -> None:
+    played = play("a", "b", ready_timeout=600.0)
+    played.after(0)
+    said = len(played.said)
+    played.after(61)
+    assert [line for line in played.said[said:] if "nobody listens" in line]
+
+
 def test_one_that_is_gone_may_come_back_and_one_that_fails_may_not(play: Callable[..., Played]) -> None:
     """As long as one serves the run goes on; when none does, for as long as a restart may take."""
     played = play("a", "b")
