@@ -40,6 +40,7 @@ READ = [
     ("agieval_cloze_post", "Then x = 3.", "3"),
     ("agieval_cloze_post", "7 cows and 8 hens", "8"),
     ("common_math_post", r"\dfrac12", r"\frac{1}{2}"),
+    ("common_math_post", r"\frac12x", r"\frac{1}{2}x"),
     ("common_math_post", r"50\%", "50"),
     ("common_math_post", r"k = \sqrt3", r"\sqrt{3}"),
     ("common_math_post", r"\sqrt", r"\sqrt"),
