@@ -142,9 +142,8 @@ def test_files_of_other_projects_are_read_as_they_are() -> None:
     assert first["gate"] == ["gsm8k_gen_0_shot_cot_chat_prompt: avg >= 90"]
     assert (second["model"], second["gate"]) == ("/weights/own", ["aime2025_gen: avg >= 40"])
     seeing = 'model_name: a/VL\nmodel: vllm-vlm\ntasks: [{name: mmmu_val, metrics: [{name: "acc,none", value: 0.5}]}]'
-    assert (asked(seeing)["VL"]["task-type"], asked(seeing)["VL"]["gate"]) == (
-        "image-text-to-text", ["mmmu_val: avg >= 46"],
-    )  # fmt: skip
+    (looks,) = asked(seeing).values()
+    assert (looks["label"], looks["task-type"], looks["gate"]) == ("VL", "image-text-to-text", ["mmmu_val: avg >= 46"])
     assert "task-type" not in first
     listed = asked("models: [a.yaml, b.yaml]", {"a.yaml": LM_EVAL, "b.yaml": AISBENCH})
     assert list(listed) == ["Some-7B", "case-a", "case-b"]

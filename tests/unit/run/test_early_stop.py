@@ -65,6 +65,17 @@ def of_accuracy(share: float) -> ScriptedAnswer:
     return answering(lambda _place, seed: Random(seed).random() < share)
 
 
+def refusing(is_refused: Callable[[int], bool]) -> ScriptedAnswer:
+    """A good service that refuses the problems in such places."""
+
+    def answer(request: Request, choice: int) -> str | Fault:
+        if is_refused(place_of(request)):
+            return Fault(kind="rejected", sentence="no", status=400)
+        return of_accuracy(0.9)(request, choice)  # type: ignore[return-value]
+
+    return answer
+
+
 def evaluate(
     the_plan: RunPlan, answer: ScriptedAnswer, store: MemoryStore | None = None, **parts: object
 ) -> tuple[Report, MemoryStore, ScriptedChat]:
@@ -172,12 +183,7 @@ def test_an_interrupted_run_goes_on_in_its_order() -> None:
 @pytest.mark.parametrize("run", range(2))
 def test_lost_samples_pass_no_gate(run: int) -> None:
     """A service that refuses what it is bad at: taken for wrong on the passing side, for right on the failing one."""
-
-    def half_refused(request: Request, choice: int) -> str | Fault:
-        if place_of(request) % 2 and place_of(request) > 1:
-            return Fault(kind="rejected", sentence="no", status=400)
-        return of_accuracy(0.9)(request, choice)  # type: ignore[return-value]
-
+    half_refused = refusing(lambda place: place % 2 == 1 and place > 1)
     report, _, _ = evaluate(plan("avg@5 >= 60", run=run, max_failed_requests=10**6), half_refused)
     assert report.gates[0].decision == "undecided"
     assert report.dataset_results[0].part is None
@@ -186,13 +192,7 @@ def test_lost_samples_pass_no_gate(run: int) -> None:
 @pytest.mark.parametrize("figure", ["avg@5", "pass@5"])
 def test_a_few_lost_samples_hold_nothing_up(figure: str) -> None:
     """They are read like others, in their place, and the figure says what they might have made of it."""
-
-    def seldom_refused(request: Request, choice: int) -> str | Fault:
-        if place_of(request) % 20 == 3:
-            return Fault(kind="rejected", sentence="no", status=400)
-        return of_accuracy(0.9)(request, choice)  # type: ignore[return-value]
-
-    report, _, chat = evaluate(plan(f"{figure} >= 60"), seldom_refused)
+    report, _, chat = evaluate(plan(f"{figure} >= 60"), refusing(lambda place: place % 20 == 3))
     (result,) = report.dataset_results
     assert report.gates[0].decision == "passed"
     assert result.counts.rejected
@@ -330,13 +330,11 @@ def test_what_is_asked_whole_says_why() -> None:
 def test_a_part_says_what_its_samples_say(seed: int, metric: str, lost: float, together: int) -> None:
     """The mean and the interval of what was read, at its least and at its most where samples were lost; no figure is
     told that the part does not give. Two questions about one text are one case."""
-    dice, store = Random(seed), MemoryStore()
-    texts = tuple(f"text {place // together}" for place in range(60))
-    asked = zip(test_infer.prepared(60).problems, texts, strict=True)
-    prepared = msgspec.structs.replace(
-        test_infer.prepared(60),
-        problems=tuple(msgspec.structs.replace(problem, cluster=text) for problem, text in asked),
-    )
+    dice, prepared, store = Random(seed), test_infer.prepared(60), MemoryStore()
+    texts = tuple(f"text {problem.id // together}" for problem in prepared.problems)
+    asked = zip(prepared.problems, texts, strict=True)
+    problems = tuple(msgspec.structs.replace(problem, cluster=text) for problem, text in asked)
+    prepared = msgspec.structs.replace(prepared, problems=problems)
     the_plan = msgspec.structs.replace(
         test_infer.plan(3).with_settings(stop_when_decided=True),
         run_id=str(seed),

@@ -76,6 +76,9 @@ def test_who_has_room_already_is_not_told_to_think(thinking: str, max_tokens: in
     told_of = told(Counts(planned=10, answered=10, cut=7, reasoning_only=6), plan)
     assert "A larger --max-tokens gives thoughts more room" in told_of
     assert "--thinking on" not in told_of
+
+
+def test_where_no_thought_was_cut_nothing_is_said_of_thoughts() -> None:
     assert told(Counts(planned=10, answered=10, cut=4)).endswith("(max_tokens 512).")
 
 

@@ -228,6 +228,9 @@ def test_no_value_of_a_lost_sample_leaves_the_ends(name: str, samples: list[tupl
         assert all(0 <= low <= high <= 1 for low, high in ends.values())
 
 
-@pytest.mark.parametrize(("values", "ends"), [([1.0, 1.0, 1.0], (1.0, 1.0)), ([1.0, 0.0, 0.0, 0.0], (0.0, 0.0)), ([0.0, 1.0], (0.0, 1.0))])  # fmt: skip
+@pytest.mark.parametrize(
+    ("values", "ends"),
+    [([1.0, 1.0, 1.0], (1.0, 1.0)), ([1.0, 0.0, 0.0, 0.0], (0.0, 0.0)), ([0.0, 1.0], (0.0, 1.0))],
+)
 def test_a_majority_is_certain_unless_the_lost_sample_turns_it(values: list[float], ends: tuple[float, float]) -> None:
     assert reduction_ends("majority", [*values, LostValue(0.0, 1.0)], []) == {"": ends}
