@@ -9,7 +9,6 @@ from tests.e2e import command
 from tests.e2e.ray import ray_nodes
 from tests.e2e.ray.ray_nodes import RayNodes
 from tests.e2e.ray.ray_runs import JSON, PROBLEMS, asked, figures, run, slow
-from tests.waiting import free_ports
 
 
 @pytest.fixture(scope="session")
@@ -37,6 +36,6 @@ def expected(questions: Path) -> JSON:
     """The figures of a run on this machine, of the same adapter without its slowness."""
     ray_nodes.python()
     folder = slow(questions.parent / "adapter", 0)
-    done = run(*asked(folder, questions, questions.parent / "out", "--port", free_ports(1)[0]))
+    done = run(*asked(folder, questions, questions.parent / "out"))
     assert done.code == 0, done.err
     return figures(command.only_run(questions.parent / "out"))

@@ -9,10 +9,14 @@ from typing import Any
 import psutil
 from tests.e2e import command
 from tests.e2e.ray import ray_nodes
+from tests.waiting import free_ports
 
 JSON = dict[str, Any]
 PROBLEMS, N = 300, 5
 CONCURRENCY = 24
+PORT = free_ports(20)[0]
+"""The first one of replicas, which take the next that is free. The usual 8000 is for the tests beside these whose
+containers serve there."""
 
 
 def slow(folder: Path, seconds: float) -> Path:
@@ -55,6 +59,8 @@ def asked(adapter: Path, questions: Path, out: Path, *more: object) -> list[obje
         N,
         "--concurrency",
         CONCURRENCY,
+        "--port",
+        PORT,
         "--out",
         out,
         *more,

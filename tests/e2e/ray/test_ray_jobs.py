@@ -13,15 +13,15 @@ import yaml
 from tests.e2e import command
 from tests.e2e.ray import ray_nodes
 from tests.e2e.ray.ray_pods import Pods
-from tests.e2e.ray.ray_runs import JSON, answers, figures, processes_of, run, slow
+from tests.e2e.ray.ray_runs import JSON, PORT, answers, figures, processes_of, run, slow
 from tests.servers.fake_hub import Blob, FakeHub
-from tests.waiting import HANGING, free_ports, until
+from tests.waiting import HANGING, until
 
 PAGE = command.ROOT / "docs" / "how-to" / "ray.md"
 TOKEN = "hf_marker_of_a_token_that_nobody_may_see"
 KEY = "key_marker_that_nobody_may_see"
 OTHER_WORDS = {
-    "--datasets gsm8k,math500": "--datasets /adapter/lengths.jsonl",
+    "--datasets gsm8k,math500": f"--datasets /adapter/lengths.jsonl --port {PORT}",
     "gsm8k: avg@5 >= 70": "lengths: avg@5 >= 50",
 }
 """What is not on this machine → what is asked instead."""
@@ -122,7 +122,7 @@ def expected(volumes: Volumes, tmp_path_factory: pytest.TempPathFactory) -> JSON
     out = tmp_path_factory.mktemp("here")
     done = run(
         "run", volumes.adapter, "--model", volumes.adapter, "--datasets", volumes.adapter / "lengths.jsonl",
-        "--out", out, "--port", free_ports(1)[0],
+        "--out", out, "--port", PORT,
     )  # fmt: skip
     assert done.code == 0, done.err
     return results(command.only_run(out))

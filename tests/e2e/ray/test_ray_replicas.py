@@ -9,6 +9,7 @@ from tests.e2e.ray.ray_runs import (
     CONCURRENCY,
     JSON,
     ON_RAY,
+    PORT,
     PROBLEMS,
     N,
     answers,
@@ -19,7 +20,7 @@ from tests.e2e.ray.ray_runs import (
     run,
     start,
 )
-from tests.waiting import free_ports, until
+from tests.waiting import until
 
 
 def test_the_example_adapter_on_three_nodes_has_the_figures_of_one(cluster: RayNodes, tmp_path: Path) -> None:
@@ -28,7 +29,8 @@ def test_the_example_adapter_on_three_nodes_has_the_figures_of_one(cluster: RayN
     (tmp_path / "begun").mkdir()
     # So many samples that those which begin later, and are looked at first, have some left.
     words = ["run", example, "--model", command.WEIGHTS, "--datasets", "demo_arithmetic", "--concurrency", 3, "-n", 40]
-    one = run(*words, "--out", tmp_path / "one", "--port", free_ports(1)[0])
+    words += ["--port", PORT]
+    one = run(*words, "--out", tmp_path / "one")
     together = f'touch {tmp_path}/begun/$PORT; until [ "$(ls {tmp_path}/begun | wc -l)" = 3 ]; do sleep 0.1; done'
     script = (example / "deploy.sh").read_text()
     (example / "deploy.sh").write_text(f"echo cards $ASCEND_RT_VISIBLE_DEVICES\n{together}\n{script}")
@@ -79,7 +81,7 @@ def test_a_node_where_deploy_sh_fails_is_named_and_the_others_answer(
 ) -> None:
     (adapter / "seconds").write_text("0")
     good = (adapter / "deploy.sh").read_text()
-    (adapter / "deploy.sh").write_text(f'[ "$PORT" = 8001 ] && echo "card 5 is broken" && exit 3\n{good}')
+    (adapter / "deploy.sh").write_text(f'[ "$PORT" = {PORT + 1} ] && echo "card 5 is broken" && exit 3\n{good}')
     some = run(*asked(adapter, questions, tmp_path / "some", *ON_RAY, "--limit", 100), address=cluster.address)
     assert some.code == 0, some.err
     assert "Replica 2 on " in some.err
