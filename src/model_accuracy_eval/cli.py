@@ -127,8 +127,8 @@ def main() -> None:
 # A run takes the signals over while it lasts, because it has answers to keep and an adapter to end.
 
 
-_LATER = 0.02
-"""Seconds until a signal is sent again."""
+_AGAIN = 0.1
+"""Seconds after which a signal is sent once more that has not ended the block."""
 
 
 @contextmanager
@@ -137,19 +137,20 @@ def stops_raised() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    previous = {number: signal.signal(number, _raise) for number in stop_signals()}
-    before = sys.unraisablehook
+    before, again = sys.unraisablehook, threading.Event()
 
-    def once_more(ignored: "UnraisableHookArgs") -> None:
-        """What is raised while Python clears up, as after an import, is ignored; a stop must not be."""
-        if not isinstance(ignored.exc_value, StopSignal):
-            before(ignored)
-            return
-        again = threading.Timer(_LATER, os.kill, (os.getpid(), ignored.exc_value.number))
-        again.daemon = True
-        again.start()
+    def stop(number: int, _frame: FrameType | None) -> None:
+        """What it raises can get lost: Python drops it while it clears up, and some C code whatever a look-up raises.
+        So the signal comes again, until the block has ended or whoever took the signals over has been told."""
+        threading.Thread(target=_send_again, args=(number, again), daemon=True).start()
+        raise StopSignal(number)
 
-    sys.unraisablehook = once_more
+    def ignore(dropped: "UnraisableHookArgs") -> None:
+        if not isinstance(dropped.exc_value, StopSignal):
+            before(dropped)
+
+    previous = {number: signal.signal(number, stop) for number in stop_signals()}
+    sys.unraisablehook = ignore
     try:
         yield
     except RuntimeError as error:
@@ -158,10 +159,12 @@ def stops_raised() -> Iterator[None]:
             raise error.__cause__ from None
         raise
     finally:
+        again.set()
         sys.unraisablehook = before
         for number, handler in previous.items():
             signal.signal(number, handler)
 
 
-def _raise(number: int, _frame: FrameType | None) -> None:
-    raise StopSignal(number)
+def _send_again(number: int, ended: threading.Event) -> None:
+    if not ended.wait(_AGAIN):
+        os.kill(os.getpid(), number)
