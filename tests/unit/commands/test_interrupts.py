@@ -1,5 +1,6 @@
 """A signal ends a command as one, wherever it arrives."""
 
+import contextlib
 import signal
 import threading
 import weakref
@@ -45,3 +46,11 @@ def test_a_stop_during_an_import_of_a_run_is_one_too() -> None:
 def test_other_errors_stay() -> None:
     with pytest.raises(RuntimeError, match="of its own"), cli.stops_raised():
         raise RuntimeError("of its own")
+
+
+def test_a_stop_that_is_dropped_on_its_way_comes_again() -> None:
+    """As C code drops whatever a look-up raises."""
+    with pytest.raises(StopSignal), cli.stops_raised():
+        with contextlib.suppress(StopSignal):
+            signal.raise_signal(signal.SIGTERM)
+        threading.Event().wait(60)
