@@ -137,13 +137,7 @@ def stops_raised() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before, again = sys.unraisablehook, threading.Event()
-
-    def stop(number: int, _frame: FrameType | None) -> None:
-        """What it raises can get lost: Python drops it while it clears up, and some C code whatever a look-up raises.
-        So the signal comes again, until the block has ended or whoever took the signals over has been told."""
-        threading.Thread(target=_send_again, args=(number, again), daemon=True).start()
-        raise StopSignal(number)
+    stop, before = _Stop(), sys.unraisablehook
 
     def ignore(dropped: "UnraisableHookArgs") -> None:
         if not isinstance(dropped.exc_value, StopSignal):
@@ -159,12 +153,40 @@ def stops_raised() -> Iterator[None]:
             raise error.__cause__ from None
         raise
     finally:
-        again.set()
+        stop.end()
         sys.unraisablehook = before
         for number, handler in previous.items():
             signal.signal(number, handler)
 
 
-def _send_again(number: int, ended: threading.Event) -> None:
-    if not ended.wait(_AGAIN):
-        os.kill(os.getpid(), number)
+class _Stop:
+    """What the signals do to a command. What is raised can get lost: Python drops it while it clears up, and some C code
+    whatever a look-up raises. So the signal comes again until the command has ended, or whoever took the signals over
+    has been told; but not into what cleans up for it."""
+
+    def __init__(self) -> None:
+        self._alarm: Any = None
+        """What the alarm did before, once it is ours. A thread in its place could wait for ever when it starts: the
+        code that was interrupted may hold its lock."""
+
+    def __call__(self, number: int, _frame: FrameType | None) -> None:
+        before = signal.signal(signal.SIGALRM, lambda *_: self._remind(number))
+        self._alarm = self._alarm or before
+        signal.setitimer(signal.ITIMER_REAL, _AGAIN)
+        raise StopSignal(number)
+
+    def _remind(self, number: int) -> None:
+        if _is_on_its_way(sys.exc_info()[1]):
+            signal.setitimer(signal.ITIMER_REAL, _AGAIN)
+        else:
+            signal.raise_signal(number)
+
+    def end(self) -> None:
+        if self._alarm is not None:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, self._alarm)
+
+
+def _is_on_its_way(handled: BaseException | None) -> bool:
+    """Whether a stop is what is being handled, or what came before it was."""
+    return handled is not None and (isinstance(handled, StopSignal) or _is_on_its_way(handled.__context__))

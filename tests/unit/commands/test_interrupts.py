@@ -1,6 +1,7 @@
 """A signal ends a command as one, wherever it arrives."""
 
 import contextlib
+import os
 import signal
 import threading
 import weakref
@@ -54,3 +55,18 @@ def test_a_stop_that_is_dropped_on_its_way_comes_again() -> None:
         with contextlib.suppress(StopSignal):
             signal.raise_signal(signal.SIGTERM)
         threading.Event().wait(60)
+
+
+def test_what_cleans_up_after_a_stop_is_left_in_peace() -> None:
+    """Longer than until the signal comes again, as the end of a container takes, and after errors of its own."""
+    done = []
+    with pytest.raises(StopSignal), cli.stops_raised():
+        try:
+            signal.raise_signal(signal.SIGTERM)
+        finally:
+            try:
+                os.kill(2**22 + 1, 0)  # no process has such a number
+            except OSError:
+                threading.Event().wait(3 * cli._AGAIN)
+            done.append("all")
+    assert done == ["all"]
