@@ -160,9 +160,9 @@ def stops_raised() -> Iterator[None]:
 
 
 class _Stop:
-    """What the signals do to a command. What is raised can get lost: Python drops it while it clears up, and some C code
-    whatever a look-up raises. So the signal comes again until the command has ended, or whoever took the signals over
-    has been told; but not into what cleans up for it."""
+    """What the signals do to a command. What is raised can get lost: Python drops it while it clears up, and some C
+    code whatever a look-up raises. So the signal comes again until the command has ended, or whoever took the signals
+    over has been told; but not into what cleans up for it."""
 
     def __init__(self) -> None:
         self._alarm: Any = None
@@ -171,7 +171,7 @@ class _Stop:
 
     def __call__(self, number: int, _frame: FrameType | None) -> None:
         before = signal.signal(signal.SIGALRM, lambda *_: self._remind(number))
-        self._alarm = self._alarm or before
+        self._alarm = before if self._alarm is None else self._alarm
         signal.setitimer(signal.ITIMER_REAL, _AGAIN)
         raise StopSignal(number)
 

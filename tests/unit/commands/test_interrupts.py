@@ -50,11 +50,13 @@ def test_other_errors_stay() -> None:
 
 
 def test_a_stop_that_is_dropped_on_its_way_comes_again() -> None:
-    """As C code drops whatever a look-up raises."""
+    """As C code drops whatever a look-up raises. The alarm that brings it is what it was before."""
+    alarm = signal.getsignal(signal.SIGALRM)
     with pytest.raises(StopSignal), cli.stops_raised():
         with contextlib.suppress(StopSignal):
             signal.raise_signal(signal.SIGTERM)
         threading.Event().wait(60)
+    assert signal.getsignal(signal.SIGALRM) == alarm
 
 
 def test_what_cleans_up_after_a_stop_is_left_in_peace() -> None:
