@@ -15,7 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from model_accuracy_eval.ports import Published, Sink
-    from model_accuracy_eval.python_api import ProgressEvent, compare, evaluate, rescore
+    from model_accuracy_eval.python_api.compare import compare
+    from model_accuracy_eval.python_api.evaluate import evaluate
+    from model_accuracy_eval.python_api.progress import ProgressEvent
+    from model_accuracy_eval.python_api.rescore import rescore
     from model_accuracy_eval.records import Comparison, Report, Settings
     from model_accuracy_eval.scoring.metrics.metric_table import Metric
 
@@ -36,14 +39,14 @@ __all__ = [
 _HOMES = {
     "Comparison": "model_accuracy_eval.records",
     "Metric": "model_accuracy_eval.scoring.metrics.metric_table",
-    "ProgressEvent": "model_accuracy_eval.python_api",
+    "ProgressEvent": "model_accuracy_eval.python_api.progress",
     "Published": "model_accuracy_eval.ports",
     "Report": "model_accuracy_eval.records",
     "Settings": "model_accuracy_eval.records",
     "Sink": "model_accuracy_eval.ports",
-    "compare": "model_accuracy_eval.python_api",
-    "evaluate": "model_accuracy_eval.python_api",
-    "rescore": "model_accuracy_eval.python_api",
+    "compare": "model_accuracy_eval.python_api.compare",
+    "evaluate": "model_accuracy_eval.python_api.evaluate",
+    "rescore": "model_accuracy_eval.python_api.rescore",
 }
 
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import click
 
-from model_accuracy_eval import python_api
 from model_accuracy_eval.commands.options import given_settings, setting_options, unverified_option
+from model_accuracy_eval.python_api import rescore as api
 from model_accuracy_eval.rescoring import rescoring_result
 from model_accuracy_eval.rescoring.shapes import reply_files
 
@@ -54,7 +54,7 @@ def rescore(
     """
     given = given_settings(values)
     fields = reply_files.parse(mapping) if mapping is not None else None
-    results = python_api.rescore(
+    results = api.rescore(
         files,
         task=task,
         claimed=claimed,

@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from model_accuracy_eval import python_api
 from model_accuracy_eval.commands.options import given_settings, setting_options, terminal_width
+from model_accuracy_eval.python_api import evaluate as api
 from model_accuracy_eval.report import terminal
 from model_accuracy_eval.settings import table
 
@@ -59,6 +59,6 @@ def run(**values: Any) -> None:
 
 def evaluate(values: Mapping[str, Any], environ: Mapping[str, str] = os.environ) -> None:
     """The end of each command that makes a report."""
-    report = python_api.evaluate(values, progress="terminal", environ=environ, handle_signals=True)
+    report = api.evaluate(values, progress="terminal", environ=environ, handle_signals=True)
     click.echo(terminal.as_text(report, terminal_width()))
     sys.exit(report.outcome.exit_code)

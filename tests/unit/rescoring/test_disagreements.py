@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model_accuracy_eval import python_api
+from model_accuracy_eval import rescore
 from model_accuracy_eval.errors import BadValue
 from model_accuracy_eval.records import (
     Attempt,
@@ -127,7 +127,7 @@ def saved(folder: Path) -> Path:
 def test_the_file_is_written_and_says_how_many_there_are(tmp_path: Path) -> None:
     """Through the Python interface, with the counts by class in the result."""
     diff = tmp_path / "diff.jsonl"
-    (result,) = python_api.rescore(saved(tmp_path), diff=diff)
+    (result,) = rescore(saved(tmp_path), diff=diff)
     lines = [json.loads(line) for line in diff.read_text().splitlines()]
     assert [(line["kind"], line["problem"], line["claimed"], line["ours"], line["end"]) for line in lines] == [
         ("no answer read", "1", 1.0, 0.0, "No idea."),
@@ -142,7 +142,7 @@ def test_a_file_without_values_of_samples_has_none_and_says_so(tmp_path: Path) -
     """An empty list must not look like agreement."""
     path, diff = tmp_path / "sums.jsonl", tmp_path / "diff.csv"
     path.write_text('{"id": 0, "prediction": "4", "gold": "5"}\n')
-    (result,) = python_api.rescore(path, diff=diff)
+    (result,) = rescore(path, diff=diff)
     assert diff.read_bytes() == b"file,kind,problem,sample,metric,claimed,ours,answer,gold,end\r\n"
     assert any("no values of single samples" in note for note in result.notes)
 
@@ -152,10 +152,10 @@ def test_a_refused_file_leaves_an_earlier_diff_alone(tmp_path: Path) -> None:
     diff = tmp_path / "diff.md"
     diff.write_text("earlier")
     with pytest.raises(Exception, match="cannot be read"):
-        python_api.rescore(tmp_path / "none.jsonl", diff=diff)
+        rescore(tmp_path / "none.jsonl", diff=diff)
     assert diff.read_text() == "earlier"
     with pytest.raises(BadValue, match=r"diff\.md cannot be written: No such file or directory"):
-        python_api.rescore(saved(tmp_path), diff=tmp_path / "none" / "diff.md")
+        rescore(saved(tmp_path), diff=tmp_path / "none" / "diff.md")
 
 
 def test_what_is_read_is_never_written_over(tmp_path: Path) -> None:
@@ -163,5 +163,5 @@ def test_what_is_read_is_never_written_over(tmp_path: Path) -> None:
     path = saved(tmp_path)
     before = path.read_bytes()
     with pytest.raises(BadValue, match="which is read: name another file"):
-        python_api.rescore(path, diff=tmp_path / "x" / ".." / "sums.jsonl")
+        rescore(path, diff=tmp_path / "x" / ".." / "sums.jsonl")
     assert path.read_bytes() == before

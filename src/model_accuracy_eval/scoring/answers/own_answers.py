@@ -9,7 +9,7 @@ import html
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from model_accuracy_eval.records import NO_PROBLEM, MetricUse, Problem, Step
@@ -47,6 +47,7 @@ _LATEX = re.compile(r"\\[A-Za-z]|\w\s*\^|^-?\d+/\d+$")
 _MATHS = re.compile(r"[\d\\^=]")
 
 
+@lru_cache(maxsize=4096)  # a right answer is looked at when its file is understood, and again with each row
 def is_number(answer: str) -> bool:
     """Whether an answer is a number that is read as itself in a reply: of 10^5 another one would be read."""
     value = as_number(answer)
