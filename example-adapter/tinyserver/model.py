@@ -8,6 +8,7 @@ looks over a memory whose size depends on the row's own length only.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -20,6 +21,8 @@ from tinyserver.weights import LLAMA, Floats, Tensors
 
 Ints = npt.NDArray[np.int64]
 
+PROMPTS: Final = 64
+"""How many are kept as they were read: the samples of a problem ask the same."""
 BLOCK: Final = 32
 """A sequence's memory grows by this many places; sequences with memories of one size step together."""
 
@@ -58,10 +61,17 @@ class Model:
         self._layers = [read_layer(tensors, f"{stem}.layers.{i}", LLAMA) for i in range(config.text.layers)]
         places = np.arange(config.context)
         self._cos, self._sin = cos_sin(np.outer(places, frequencies(config.text.head_width, config.text.rope_base)))
+        self._read_before = lru_cache(PROMPTS)(self._read)
         self._tower = None if config.sight is None else Tower(config.sight, tensors)
 
     def read(self, prompt: Sequence[int], pictures: Sequence[Floats] = ()) -> tuple[Floats, Cache]:
         """Take in a prompt at once; return the hidden state at each of its places, and its cache."""
+        if pictures:
+            return self._read(prompt, pictures)
+        hidden, cache = self._read_before(tuple(prompt))
+        return hidden.copy(), cache.copy()
+
+    def _read(self, prompt: Sequence[int], pictures: Sequence[Floats] = ()) -> tuple[Floats, Cache]:
         config, length = self.config, len(prompt)
         room = -(-length // BLOCK) * BLOCK
         memory = np.zeros((1, config.text.layers, 2, config.text.heads, room, config.text.head_width), np.float32)

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from math import isfinite
 from typing import Literal
 
@@ -64,9 +65,13 @@ class ReplyRow:
     def _find(self, path: str) -> object:
         if path in self.fields:
             return self.fields[path]
-        found = [_follow(self.fields, one.split(".")) for one in path.split("|")]
-        there = [value for value in found if value is not _ABSENT]
-        return next((value for value in there if value is not None), None) if there else _ABSENT
+        best: object = _ABSENT
+        for steps in _ways(path):
+            value = _follow(self.fields, steps)
+            if value is not _ABSENT and value is not None:
+                return value
+            best = best if value is _ABSENT else None
+        return best
 
     def wrong(self, path: str, what: str) -> BadData:
         return BadData(f"{self.where}: the field '{path}' {what}.")
@@ -84,12 +89,16 @@ def as_share(value: object) -> float | None:
     return float(value) if isinstance(value, int | float) and isfinite(value) else None
 
 
-def _follow(value: object, path: list[str]) -> object:
+@cache
+def _ways(path: str) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(one.split(".")) for one in path.split("|"))
+
+
+def _follow(value: object, path: tuple[str, ...]) -> object:
     for place, step in enumerate(path):
         if isinstance(value, dict):
             # A key may have dots of its own, such as the name of a model.
-            whole = ".".join(path[place:])
-            if whole in value:
+            if place + 1 < len(path) and (whole := ".".join(path[place:])) in value:
                 return value[whole]
             if step == "*":
                 return _each(list(value.values()), path[place + 1 :])
@@ -103,7 +112,7 @@ def _follow(value: object, path: list[str]) -> object:
     return value
 
 
-def _each(values: list[object], path: list[str]) -> object:
+def _each(values: list[object], path: tuple[str, ...]) -> object:
     found = [_follow(value, path) for value in values]
     present = [value for value in found if value is not _ABSENT]
     return present or _ABSENT
