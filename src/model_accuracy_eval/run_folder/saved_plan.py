@@ -86,7 +86,9 @@ def differences(old: Any, new: Any, path: str = "") -> list[str]:
 
 
 def _short(value: Any) -> str:
-    text = "not there" if value is None else repr(value)
+    if value is None or isinstance(value, dict):  # a whole dataset
+        return "not there" if value is None else "there"
+    text = repr(value)
     return text if len(text) <= 80 else f"{text[:77]}…"
 
 
