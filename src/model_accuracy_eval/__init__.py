@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from model_accuracy_eval.python_api.compare import compare
     from model_accuracy_eval.python_api.evaluate import evaluate
     from model_accuracy_eval.python_api.progress import ProgressEvent
-    from model_accuracy_eval.python_api.rescore import rescore
+    from model_accuracy_eval.python_api.rescore_files import rescore
     from model_accuracy_eval.records import Comparison, Report, Settings
     from model_accuracy_eval.scoring.metrics.metric_table import Metric
 
@@ -46,7 +46,7 @@ _HOMES = {
     "Sink": "model_accuracy_eval.ports",
     "compare": "model_accuracy_eval.python_api.compare",
     "evaluate": "model_accuracy_eval.python_api.evaluate",
-    "rescore": "model_accuracy_eval.python_api.rescore",
+    "rescore": "model_accuracy_eval.python_api.rescore_files",
 }
 
 

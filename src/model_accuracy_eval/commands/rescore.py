@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from model_accuracy_eval.commands.options import given_settings, setting_options, unverified_option
-from model_accuracy_eval.python_api import rescore as api
+from model_accuracy_eval.python_api import rescore_files as api
 from model_accuracy_eval.rescoring import rescoring_result
 from model_accuracy_eval.rescoring.shapes import reply_files
 
