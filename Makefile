@@ -15,7 +15,7 @@ AS_PROCESSES := code_batch damaged_shards export_forms init one_verdict own_ques
 
 LOCKING := --universal --python-version 3.10 --quiet --generate-hashes --no-header --no-emit-index-url --upgrade
 
-PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
+PYTEST := $(BIN)/python -m pytest -n auto
 
 .PHONY: help demo test test-all test-long slow commands properties environments parity references oldest ray
 .PHONY: check format bench bigcodebench live docs golden lock clean

@@ -1,5 +1,6 @@
 """Which tests `make test` leaves to `make test-long`, how many run at once, and how long property tests may take."""
 
+import gc
 import os
 import re
 import sys
@@ -69,6 +70,8 @@ for _name in ("GITHUB_RAW_ENDPOINT", "HF_ENDPOINT", "MODELSCOPE_ENDPOINT"):
 # The command is started a thousand times, and compiling all its modules takes longer than most tests need.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+
+gc.set_threshold(50_000)  # as the program does: looking for cycles each 700 objects takes an eighth of the tests' time
 
 LOADER.set(load_in_process)  # Where a test says nothing else.
 
