@@ -62,7 +62,7 @@ def killed_and_gone_on_with(url: str, place: Path, asked: list[object], file: st
         written = chance.randint(min(lines_of(out, file) + 1, whole), whole) if len(lives) % 2 else whole + 1
         until = time.monotonic() + longest * chance.uniform(0.2, 1.0) if written > whole else math.inf
         while time.monotonic() < until and lines_of(out, file) < written and process.poll() is None:
-            time.sleep(0.001)
+            time.sleep(0.005)
         process.send_signal(signal.SIGKILL)
         command.finish(process)
         for folder in out.glob("*"):
