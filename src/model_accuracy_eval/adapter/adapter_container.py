@@ -42,6 +42,8 @@ _ENGINE_SECONDS = 30.0
 _ENGINE_GONE = 125
 """The exit code of `docker run` when the engine fails."""
 _KILLED = -9
+_KILLED_INSIDE = 137
+"""128 and the number of SIGKILL. The engine is not always told that the kernel wanted memory."""
 _MOST_SAID = 1 << 20
 """Bytes of what a program in the container says about its stack."""
 
@@ -182,11 +184,13 @@ class AdapterContainer(AdapterOutput):
             return _KILLED
         if state["Running"] or state["Status"] == "created":
             return None
-        if state.get("OOMKilled"):
+        is_certain, code = bool(state.get("OOMKilled")), int(state["ExitCode"])
+        if is_certain or code == _KILLED_INSIDE:
             limit = attributes["HostConfig"].get("Memory") or 0
             memory = f"its limit of {limit / 2**20:.0f} MiB" if limit else "the memory of its host"
-            self._note(f"the container was killed because it used more than {memory} (out of memory)")
-        return int(state["ExitCode"])
+            why = "because" if is_certain else "most likely because"
+            self._note(f"the container was killed, {why} it used more than {memory} (out of memory)")
+        return code
 
 
 # Starts adapters in a container of their own image, through the engine's socket.
