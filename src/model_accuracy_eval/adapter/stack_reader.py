@@ -16,6 +16,8 @@ from pathlib import Path
 PACKAGES = ("vllm", "vllm-ascend", "sglang", "lmdeploy", "mindie-llm", "transformers", "torch", "torch-npu")
 NVIDIA = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
 ASCEND = Path("/usr/local/Ascend")
+LOOPBACK = ("0100007F", "0" * 24 + "01000000")
+"""As the kernel writes them."""
 _SECONDS = 8
 
 
@@ -41,10 +43,12 @@ def printed(command: "list[str]") -> str:
 
 
 def serving(port: int) -> "list[str]":
-    """The words of the process that listens on the port."""
+    """The words of the process that listens on the port; of two the one on the loopback: the other forwards to it."""
     tables = [path for path in (Path("/proc/net/tcp"), Path("/proc/net/tcp6")) if path.exists()]
     rows = [row.split() for table in tables for row in table.read_text(encoding="ascii").splitlines()[1:]]
-    sockets = {f"socket:[{row[9]}]" for row in rows if row[3] == "0A" and int(row[1].rpartition(":")[2], 16) == port}
+    ours = [row for row in rows if row[3] == "0A" and int(row[1].rpartition(":")[2], 16) == port]
+    inside = [row for row in ours if row[1].rpartition(":")[0] in LOOPBACK]
+    sockets = {f"socket:[{row[9]}]" for row in inside or ours}
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):  # another user's process, or one that has ended
             if any(os.readlink(link) in sockets for link in (process / "fd").iterdir()):  # noqa: PTH115 - Python 3.8
