@@ -188,8 +188,8 @@ class AdapterContainer(AdapterOutput):
         if is_certain or code == _KILLED_INSIDE:
             limit = attributes["HostConfig"].get("Memory") or 0
             memory = f"its limit of {limit / 2**20:.0f} MiB" if limit else "the memory of its host"
-            why = "because" if is_certain else "most likely because"
-            self._note(f"the container was killed, {why} it used more than {memory} (out of memory)")
+            doubt = "" if is_certain else ", or by another program: the engine does not say why"
+            self._note(f"the container was killed because it used more than {memory} (out of memory){doubt}")
         return code
 
 

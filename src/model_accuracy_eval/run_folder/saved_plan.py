@@ -86,9 +86,9 @@ def differences(old: Any, new: Any, path: str = "") -> list[str]:
 
 
 def _short(value: Any) -> str:
-    if value is None or isinstance(value, dict):  # a whole dataset
-        return "not there" if value is None else "there"
-    text = repr(value)
+    if isinstance(value, dict):  # a whole record, such as a dataset
+        return "there"
+    text = "not there" if value is None else repr(value)
     return text if len(text) <= 80 else f"{text[:77]}…"
 
 
